@@ -125,7 +125,7 @@ func TestTheServerListensElsewhereWhileItsFolderCannotBeMade(t *testing.T) {
 	pid := s.serverPID(s.cfg.Socket)
 	run := filepath.Dir(s.cfg.Socket)
 	check(t, errors.Join(os.Rename(run, run+".aside"), os.WriteFile(run, nil, 0o600))) // as a logout: it cannot be made again
-	s.eventually("it listens at the spare place", func() bool { return s.serverPID(s.cfg.Spare) == pid })
+	s.eventually("it listens at the spare place", func() bool { return s.serverPID(s.cfg.FallbackSocket) == pid })
 	s.orange("task", "list")
 	check(t, errors.Join(os.Remove(run), os.Mkdir(run, 0o700))) // as the next login
 	s.eventually("it is back", func() bool { return s.serverPID(s.cfg.Socket) == pid })
@@ -230,7 +230,7 @@ func TestAServerDoesNotTakeTheSocketOfAnother(t *testing.T) {
 	taken, err := os.Lstat(s.cfg.Socket)
 	check(t, err)
 	check(t, syscall.Kill(pid, syscall.SIGCONT))
-	s.eventually("the server listens elsewhere", func() bool { return s.serverPID(s.cfg.Spare) == pid })
+	s.eventually("the server listens elsewhere", func() bool { return s.serverPID(s.cfg.FallbackSocket) == pid })
 	if now, err := os.Lstat(s.cfg.Socket); err != nil || !os.SameFile(now, taken) {
 		t.Errorf("it took the other's socket: %v", err)
 	}

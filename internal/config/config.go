@@ -18,11 +18,11 @@ import (
 
 // Config is everything that is known before a command runs.
 type Config struct {
-	Home          string // the data folder
-	ConfigDir     string
-	UserWorkflows string // folder of the user's own workflow files
-	Socket        string // where the server of this data folder listens
-	Spare         string // where it listens while it cannot listen at Socket
+	Home           string // the data folder
+	ConfigDir      string
+	UserWorkflows  string // folder of the user's own workflow files
+	Socket         string // where the server of this data folder listens
+	FallbackSocket string // where it listens while it cannot listen at Socket
 
 	Role    string // set inside an agent's attempt: its role
 	Task    string // set inside an attempt: its task
@@ -101,7 +101,7 @@ func (c *Config) File() string { return filepath.Join(c.ConfigDir, "config.json"
 // Reload reads config.json again, for the same data folder.
 func (c *Config) Reload(getenv func(string) string) (Config, error) {
 	next := Config{
-		Home: c.Home, ConfigDir: c.ConfigDir, UserWorkflows: c.UserWorkflows, Socket: c.Socket, Spare: c.Spare, Terminal: c.Terminal, Tmux: c.Tmux,
+		Home: c.Home, ConfigDir: c.ConfigDir, UserWorkflows: c.UserWorkflows, Socket: c.Socket, FallbackSocket: c.FallbackSocket, Terminal: c.Terminal, Tmux: c.Tmux,
 		Role: c.Role, Task: c.Task, Token: c.Token, NoColor: c.NoColor,
 	}
 	next.readFile(next.File())
@@ -145,7 +145,7 @@ func (c *Config) findPlaces(getenv func(string) string, home func() (string, err
 		return fmt.Errorf("find the data folder: %w; set ORANGE_HOME", err)
 	}
 	c.Home = resolveLinks(data)
-	c.Socket, c.Spare = socketPaths(getenv, c.Home)
+	c.Socket, c.FallbackSocket = socketPaths(getenv, c.Home)
 	c.Terminal, c.Tmux = TerminalSocket(c.Home), agentTmux(c.Home)
 	c.ConfigDir, err = xdgFolder(getenv, home, "XDG_CONFIG_HOME", ".config")
 	if err != nil {
@@ -186,22 +186,22 @@ func resolveLinks(path string) string {
 // socketPaths derives the server's socket from a hash of the data folder, because a path may
 // have any length and that of a socket may not. The spare path does not depend on the runtime
 // folder, which is removed with the user's session.
-func socketPaths(getenv func(string) string, home string) (path, spare string) {
+func socketPaths(getenv func(string) string, home string) (path, fallback string) {
 	name := shortHash(home) + ".sock"
 	private := filepath.Join("orange-"+strconv.Itoa(os.Getuid()), name)
 	temp := getenv("TMPDIR")
 	if !filepath.IsAbs(temp) {
 		temp = "/tmp"
 	}
-	if spare = filepath.Join(temp, private); len(spare) > MaxSocketPath {
-		spare = filepath.Join("/tmp", private)
+	if fallback = filepath.Join(temp, private); len(fallback) > MaxSocketPath {
+		fallback = filepath.Join("/tmp", private)
 	}
 	if run := getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(run) {
 		if path = filepath.Join(run, "orange-"+name); len(path) <= MaxSocketPath {
-			return path, spare
+			return path, fallback
 		}
 	}
-	return spare, spare
+	return fallback, fallback
 }
 
 // TerminalSocket returns the socket of the tmux that holds the agents' windows. It depends only

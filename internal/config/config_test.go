@@ -142,7 +142,7 @@ func TestFile(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tt.want.Home, tt.want.ConfigDir, tt.want.UserWorkflows, tt.want.Socket, tt.want.Spare = got.Home, got.ConfigDir, got.UserWorkflows, got.Socket, got.Spare
+			tt.want.Home, tt.want.ConfigDir, tt.want.UserWorkflows, tt.want.Socket, tt.want.FallbackSocket = got.Home, got.ConfigDir, got.UserWorkflows, got.Socket, got.FallbackSocket
 			tt.want.Terminal, tt.want.Tmux = filepath.Join(got.Home, "tmux.sock"), got.Tmux
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)

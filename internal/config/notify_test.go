@@ -126,7 +126,7 @@ func TestDesktopEnv(t *testing.T) {
 
 func TestReadTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notify.json")
-	if got, err := config.ReadTold(path); err != nil || len(got) != 0 {
+	if got, err := config.ReadNotifyResults(path); err != nil || len(got) != 0 {
 		t.Errorf("without a file: %v, %v", got, err)
 	}
 	write := func(text string) {
@@ -135,12 +135,12 @@ func TestReadTold(t *testing.T) {
 		}
 	}
 	write(`{"bell-1": {"at": "2026-03-04T12:00:00Z", "problem": "x"}}`)
-	want := map[string]config.Told{"bell-1": {At: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Problem: "x"}}
-	if got, err := config.ReadTold(path); err != nil || cmp.Diff(want, got) != "" {
+	want := map[string]config.NotifyResult{"bell-1": {At: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), Problem: "x"}}
+	if got, err := config.ReadNotifyResults(path); err != nil || cmp.Diff(want, got) != "" {
 		t.Errorf("%v, %v", got, err)
 	}
 	write(`{`)
-	if got, err := config.ReadTold(path); err == nil || got == nil {
+	if got, err := config.ReadNotifyResults(path); err == nil || got == nil {
 		t.Errorf("a broken file: %v, %v", got, err)
 	}
 }

@@ -60,18 +60,18 @@ type turnPlace struct {
 // cannot change it.
 func findPlace(scripts []Script, said []utterance) turnPlace {
 	done := map[*Script]int{}
-	var governs *Script
+	var matching *Script
 	for _, u := range said {
 		if u.answer {
-			done[governs]++
+			done[matching]++
 		} else if chosen := chooseScript(scripts, u.prompt); chosen != nil {
-			governs = chosen
+			matching = chosen
 		}
 	}
-	if governs == nil {
+	if matching == nil {
 		return turnPlace{}
 	}
-	return turnPlace{script: governs, done: done[governs]}
+	return turnPlace{script: matching, done: done[matching]}
 }
 
 // chooseScript returns the script that a prompt chooses. The last marker counts, because a CLI

@@ -40,12 +40,12 @@ type CrashReport struct {
 // RunCrashes kills the server at its first boundary, its second, and so on, each time in a
 // separate walk, until a walk ends before the boundary is reached.
 func RunCrashes(ctx context.Context, o CrashOptions) (CrashReport, error) {
-	calm, err := o.runWalk(ctx, 0)
+	baseline, err := o.runWalk(ctx, 0)
 	if err != nil {
 		return CrashReport{}, fmt.Errorf("the undisturbed walk: %w", err)
 	}
-	report := CrashReport{Workflow: o.Workflow.Name, Path: calm.path, Entries: len(calm.journal), Effects: len(calm.effects), Divergences: []string{}}
-	s := &sweep{o: o, calm: calm, report: &report}
+	report := CrashReport{Workflow: o.Workflow.Name, Path: baseline.path, Entries: len(baseline.journal), Effects: len(baseline.effects), Divergences: []string{}}
+	s := &sweep{o: o, baseline: baseline, report: &report}
 	var wait sync.WaitGroup
 	for range max(o.Parallel, 1) {
 		wait.Go(func() { s.runWalks(ctx) })
@@ -56,9 +56,9 @@ func RunCrashes(ctx context.Context, o CrashOptions) (CrashReport, error) {
 
 // sweep distributes crash points to the concurrent walks.
 type sweep struct {
-	o      CrashOptions
-	calm   result
-	report *CrashReport
+	o        CrashOptions
+	baseline result
+	report   *CrashReport
 
 	mu   sync.Mutex
 	next int
@@ -99,7 +99,7 @@ func (s *sweep) recordWalk(point int, got result, err error) {
 		return
 	}
 	s.report.Points++
-	for _, d := range compareResults(s.calm, got) {
+	for _, d := range compareResults(s.baseline, got) {
 		s.report.Divergences = append(s.report.Divergences, fmt.Sprintf("crash point %d: %s", point, d))
 	}
 	if s.o.Progress != nil {

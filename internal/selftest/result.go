@@ -184,24 +184,24 @@ func (w *walker) checkProjections(r *result, entries []journal.Entry, status str
 }
 
 // compareResults returns the differences between a disturbed walk and the undisturbed one.
-func compareResults(calm, got result) []string {
+func compareResults(baseline, got result) []string {
 	out := slices.Clone(got.wrong)
-	if calm.record != got.record {
-		out = append(out, fmt.Sprintf("the record is %s instead of %s", got.record, calm.record))
+	if baseline.record != got.record {
+		out = append(out, fmt.Sprintf("the record is %s instead of %s", got.record, baseline.record))
 	}
-	out = append(out, describeDifference("journal", calm.journal, got.journal)...)
-	out = append(out, describeDifference("effects", calm.effects, got.effects)...)
+	out = append(out, describeDifference("journal", baseline.journal, got.journal)...)
+	out = append(out, describeDifference("effects", baseline.effects, got.effects)...)
 	return out
 }
 
-func describeDifference(what string, calm, got []string) []string {
-	for i := range min(len(calm), len(got)) {
-		if calm[i] != got[i] {
-			return []string{fmt.Sprintf("%s: line %d is %s instead of %s", what, i+1, got[i], calm[i])}
+func describeDifference(what string, baseline, got []string) []string {
+	for i := range min(len(baseline), len(got)) {
+		if baseline[i] != got[i] {
+			return []string{fmt.Sprintf("%s: line %d is %s instead of %s", what, i+1, got[i], baseline[i])}
 		}
 	}
-	if len(calm) != len(got) {
-		return []string{fmt.Sprintf("%s: %d lines instead of %d", what, len(got), len(calm))}
+	if len(baseline) != len(got) {
+		return []string{fmt.Sprintf("%s: %d lines instead of %d", what, len(got), len(baseline))}
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ type Server struct {
 	notifier         atomic.Pointer[notifier.Notifier]
 	live             atomic.Pointer[config.Config] // the settings in use
 	unread           atomic.Pointer[error]         // why config.json cannot be read; nil if it can
-	rechannel        chan struct{}                 // receives when the notification channels changed
+	channelsChanged  chan struct{}                 // receives when the notification channels changed
 	level            *slog.LevelVar                // of the log
 	anchors          *anchors.Anchors              // nil: no merge is anchored
 	delivery         delivery.Service
@@ -134,7 +134,7 @@ func New(cfg config.Config, version string, o cli.ServeOptions) (*Server, error)
 	}
 	s := &Server{
 		cfg: cfg, version: version, options: o, held: held, receivesWebhooks: o.Hooks != "", fault: crashAt(o.CrashAt, o.CrashPoint),
-		runtime: new(local.Runtime), executor: new(effect.Executor), retrack: make(chan struct{}, 1), rechannel: make(chan struct{}, 1), level: new(slog.LevelVar), served: make(chan error, 1),
+		runtime: new(local.Runtime), executor: new(effect.Executor), retrack: make(chan struct{}, 1), channelsChanged: make(chan struct{}, 1), level: new(slog.LevelVar), served: make(chan error, 1),
 	}
 	s.live.Store(&s.cfg)
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -221,7 +221,7 @@ func (s *Server) Start(ctx context.Context) (err error) {
 		return err
 	}
 	s.boards.CatchUp(s.trackerService.ReadCard)
-	if s.socket, err = socket.Listen(s.cfg.Socket, s.cfg.Spare); err != nil {
+	if s.socket, err = socket.Listen(s.cfg.Socket, s.cfg.FallbackSocket); err != nil {
 		return err
 	}
 	s.runInBackground(reach.Reachable{Home: s.cfg.Home, Socket: s.socket, Held: s.held, Leave: s.stop, Log: s.log}.Watch)

@@ -106,7 +106,7 @@ func (s *Server) readSettings() {
 	s.level.Set(parseLogLevel(next.LogLevel))
 	if !reflect.DeepEqual(was.Notify, next.Notify) {
 		select {
-		case s.rechannel <- struct{}{}:
+		case s.channelsChanged <- struct{}{}:
 		default: // it is told already
 		}
 	}
@@ -176,7 +176,7 @@ func (s *Server) runNotifier(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			<-done
-		case <-s.rechannel:
+		case <-s.channelsChanged:
 			stop()
 			<-done
 			s.notifier.Store(s.newNotifier())

@@ -34,10 +34,10 @@ func foundAgain(y *forgeEnv) {
 	if first.Number == other.Number {
 		y.Fatalf("two branches have one pull request: %+v", first)
 	}
-	wish := y.newPull("work/one")
-	wish.Title, wish.Body = "Another title", "Another text."
+	pull := y.newPull("work/one")
+	pull.Title, pull.Body = "Another title", "Another text."
 	head := y.PushBranch(y.T, "work/one")
-	again := y.createPull(wish)
+	again := y.createPull(pull)
 	if again.Number != first.Number || again.Head != head || again.State != tracker.Open {
 		y.Errorf("%+v, want number %d at %s", again, first.Number, head)
 	}
@@ -72,9 +72,9 @@ func noBranch(y *forgeEnv) {
 func noName(y *forgeEnv) {
 	y.pushAndOpen("work/one")
 	for _, name := range []string{"", " ", "a b", "x:y", "a\nb", "\x00", strings.Repeat("n", 1000)} {
-		wish := y.newPull("work/one")
-		wish.Branch = name
-		if pr, err := y.forge.CreatePR(y.newContext(), wish); err == nil {
+		pull := y.newPull("work/one")
+		pull.Branch = name
+		if pr, err := y.forge.CreatePR(y.newContext(), pull); err == nil {
 			y.Errorf("%.40q: opened %+v", name, pr)
 		} else {
 			y.oneLine(err)
@@ -167,18 +167,18 @@ func latestCheck(y *forgeEnv) {
 	}
 }
 
-// crowd is larger than a page of most forges.
-const crowd = 60
+// aboveOnePage is larger than a page of most forges.
+const aboveOnePage = 60
 
 func manyChecks(y *forgeEnv) {
 	pr, head := y.pushAndOpen("work/one")
-	for i := range crowd {
+	for i := range aboveOnePage {
 		y.AddCheck(y.T, head, tracker.Check{Name: fmt.Sprint("build ", i), State: tracker.CheckPassed})
 		y.AddCheck(y.T, head, tracker.Check{Name: fmt.Sprint("ci/", i), State: tracker.CheckPassed})
 	}
 	y.AddCheck(y.T, head, tracker.Check{Name: "the last", State: tracker.CheckFailed})
-	if got := y.checkStates(pr.Number); len(got) != 2*crowd+1 || got["the last"] != tracker.CheckFailed {
-		y.Errorf("%d checks, want %d", len(got), 2*crowd+1)
+	if got := y.checkStates(pr.Number); len(got) != 2*aboveOnePage+1 || got["the last"] != tracker.CheckFailed {
+		y.Errorf("%d checks, want %d", len(got), 2*aboveOnePage+1)
 	}
 }
 
@@ -233,12 +233,12 @@ func lineRemarks(y *forgeEnv) {
 
 func manyReviews(y *forgeEnv) {
 	pr, _ := y.pushAndOpen("work/one")
-	for i := range crowd {
+	for i := range aboveOnePage {
 		y.AddReview(y.T, pr.Number, tracker.Review{Author: "bob", Verdict: tracker.Commented, Text: fmt.Sprintf("review %d.", i)})
 	}
 	got := y.readPull(pr.Number).Reviews
-	if len(got) != crowd {
-		y.Fatalf("%d reviews, want %d", len(got), crowd)
+	if len(got) != aboveOnePage {
+		y.Fatalf("%d reviews, want %d", len(got), aboveOnePage)
 	}
 	for i, r := range got {
 		if r.Text != fmt.Sprintf("review %d.", i) {
@@ -279,7 +279,7 @@ func ofBranch(y *forgeEnv) {
 
 func manyOfBranch(y *forgeEnv) {
 	var want []int
-	for range crowd {
+	for range aboveOnePage {
 		pr, _ := y.pushAndOpen("work")
 		y.ClosePull(y.T, pr.Number)
 		want = append(want, pr.Number)

@@ -20,10 +20,10 @@ const (
 
 // RunForge tests everything that a forge must be able to do, each story with a new world.
 func RunForge(t *testing.T, open func(t *testing.T) ForgeWorld) {
-	for name, tell := range forgeStories() {
+	for name, run := range forgeStories() {
 		t.Run(name, func(t *testing.T) {
 			w := open(t)
-			tell(&forgeEnv{T: t, ForgeWorld: w, forge: w.OpenClient(t)})
+			run(&forgeEnv{T: t, ForgeWorld: w, forge: w.OpenClient(t)})
 		})
 	}
 }

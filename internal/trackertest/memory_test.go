@@ -100,10 +100,10 @@ func (m *memory) act(key string, do func(*issue)) {
 	is := m.find(key)
 	do(is)
 	is.Card.UpdatedAt = time.Now()
-	m.tell(key)
+	m.run(key)
 }
 
-func (m *memory) tell(key string) {
+func (m *memory) run(key string) {
 	body := fmt.Appendf(nil, "%s changed %s", key, m.id())
 	sum := hmac.New(sha256.New, []byte(secret))
 	sum.Write(body)
@@ -123,7 +123,7 @@ func (m *memory) AddIssue(_ testing.TB, draft tracker.Issue) string {
 		is.tags = append(is.tags, idOf(m.tags, tag))
 	}
 	m.issues = append(m.issues, is)
-	m.tell(is.Key)
+	m.run(is.Key)
 	return is.Key
 }
 

@@ -18,7 +18,7 @@ import (
 // A story is one thing that every tracker can do.
 type story struct {
 	name string
-	tell func(s *env)
+	run  func(s *env)
 }
 
 // RunTracker tests everything that a tracker must be able to do, each story with a new world.
@@ -29,7 +29,7 @@ func RunTracker(t *testing.T, open func(t *testing.T) World) {
 			w := open(t)
 			s := &env{T: t, World: w}
 			s.client, s.port = s.newClient()
-			st.tell(s)
+			st.run(s)
 		})
 	}
 }
@@ -283,7 +283,7 @@ func (s *env) countComments(key, text string) (n int) {
 	return n
 }
 
-func (s *env) saidOnce(key string, texts ...string) {
+func (s *env) requirePostedOnce(key string, texts ...string) {
 	s.Helper()
 	for _, text := range texts {
 		if n := s.countComments(key, text); n != 1 {

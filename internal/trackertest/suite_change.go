@@ -49,7 +49,7 @@ func eachKind(s *env) {
 		s.requireReadAsReal(got)
 		s.requireColumnAndTags(key, st.column, st.tags...)
 	}
-	s.saidOnce(key, "Something was said.")
+	s.requirePostedOnce(key, "Something was said.")
 	if got := viewIssue(s.ReadIssue(s.T, key)); got.Title != "Another title" || got.Description != "Another description.\n\nOf two paragraphs." {
 		s.Errorf("title %q, description %q", got.Title, got.Description)
 	}
@@ -66,7 +66,7 @@ func everyKind(key string) board.Change {
 func (s *env) isEveryKind(key string) {
 	s.Helper()
 	s.requireColumnAndTags(key, "Finished", "Ready", "bug")
-	s.saidOnce(key, "All of it.")
+	s.requirePostedOnce(key, "All of it.")
 	if got := viewIssue(s.ReadIssue(s.T, key)); got.Title != "A new title" || got.Description != "A new description." || len(got.Comments) != 1 {
 		s.Errorf("%s", got)
 	}
@@ -113,8 +113,8 @@ func twoClients(s *env) {
 	key := s.addPlainIssue()
 	first, _ := s.newClient()
 	second, _ := s.newClient()
-	for _, desk := range []*trackers.Client{first, second, first} {
-		if _, err := desk.Apply(s.newContext(), key, everyKind("two/1")); err != nil {
+	for _, client := range []*trackers.Client{first, second, first} {
+		if _, err := client.Apply(s.newContext(), key, everyKind("two/1")); err != nil {
 			s.Fatal(err)
 		}
 	}

@@ -61,9 +61,9 @@ func lostComment(s *env) {
 	key := s.addPlainIssue()
 	s.InjectFault(Fault{Kind: Lost, Times: 1, Writes: true})
 	s.retryChange(key, board.Change{Key: "lost/1", Comment: "Only once."})
-	s.saidOnce(key, "Only once.")
+	s.requirePostedOnce(key, "Only once.")
 	s.retryChange(key, board.Change{Key: "lost/1", Comment: "Only once."})
-	s.saidOnce(key, "Only once.")
+	s.requirePostedOnce(key, "Only once.")
 }
 
 func lostPart(s *env) {

@@ -47,14 +47,14 @@ func renamedOld(s *env) {
 	}
 	s.applyChange(key, board.Change{Key: "r/2", Column: "In Work", Comment: "Now we go."})
 	s.requireColumnAndTags(key, "In Work", "Planned")
-	s.saidOnce(key, "Now we go.")
+	s.requirePostedOnce(key, "Now we go.")
 }
 
 func renamedNew(s *env) {
 	key := s.renameBehindClient("Started", "In Work")
 	s.requireReadAsReal(s.applyChange(key, board.Change{Key: "r/3", Column: "in work", AddTags: []string{"Ready"}, Comment: "Off we go."}))
 	s.requireColumnAndTags(key, "In Work", "Planned", "Ready")
-	s.saidOnce(key, "Off we go.")
+	s.requirePostedOnce(key, "Off we go.")
 	if s.knowsWords() && s.port.words != 1 {
 		s.Errorf("the words were read %d times, want once", s.port.words)
 	}
@@ -129,7 +129,7 @@ func changedBetween(s *env) {
 		s.Log(tc.name)
 		s.requireColumnAndTags(key, tc.column, tc.tags...)
 		if tc.change.Comment != "" {
-			s.saidOnce(key, "Wait.", "Done.")
+			s.requirePostedOnce(key, "Wait.", "Done.")
 		}
 	}
 	s.port.before = nil
@@ -159,11 +159,11 @@ func atOnce(s *env) {
 			s.TagIssue(s.T, key, []string{"bug"}, nil)
 		}
 	})
-	for tag, desk := range map[string]*trackers.Client{"Ready": s.client, "Claimed-Dev-1": other} {
+	for tag, client := range map[string]*trackers.Client{"Ready": s.client, "Claimed-Dev-1": other} {
 		wait.Go(func() {
 			for i := range rounds {
 				c := board.Change{Key: fmt.Sprint("once/", tag, i), Comment: fmt.Sprintf("client %s %d.", tag, i), AddTags: []string{tag}}
-				if _, err := desk.Apply(s.newContext(), key, c); err != nil {
+				if _, err := client.Apply(s.newContext(), key, c); err != nil {
 					s.Errorf("%+v: %v", c, err)
 				}
 			}
@@ -172,7 +172,7 @@ func atOnce(s *env) {
 	wait.Wait()
 	s.requireColumnAndTags(key, "Backlog", "Planned", "Ready", "Claimed-Dev-1", "bug")
 	for i := range rounds {
-		s.saidOnce(key, fmt.Sprintf("person %d.", i), fmt.Sprintf("client Ready %d.", i), fmt.Sprintf("client Claimed-Dev-1 %d.", i))
+		s.requirePostedOnce(key, fmt.Sprintf("person %d.", i), fmt.Sprintf("client Ready %d.", i), fmt.Sprintf("client Claimed-Dev-1 %d.", i))
 	}
 }
 
@@ -190,6 +190,6 @@ func manyAtOnce(s *env) {
 	}
 	wait.Wait()
 	for _, key := range keys {
-		s.saidOnce(key, "number 0.", "number 1.", "number 2.", "number 3.")
+		s.requirePostedOnce(key, "number 0.", "number 1.", "number 2.", "number 3.")
 	}
 }

@@ -23,7 +23,7 @@ func readStories() []story {
 		{"what changed since is listed", listSince},
 		{"an issue is read whole", readWhole},
 		{"more than a page of comments is read in order", readManyComments},
-		{"parent, children and what blocks an issue are read", readKin},
+		{"parent, children and what blocks an issue are read", readRelations},
 		{"priorities are read", readPriorities},
 		{"what people do meanwhile is read", readAgain},
 		{"an issue that is not there is not found", notFound},
@@ -226,7 +226,7 @@ func readManyComments(s *env) {
 	}
 }
 
-func readKin(s *env) {
+func readRelations(s *env) {
 	parent, blocker := s.addPlainIssue(), s.addPlainIssue()
 	child := draftIssue("A child", "Backlog")
 	child.Parent, child.BlockedBy = parent, []tracker.Link{{Key: blocker}}

@@ -160,7 +160,7 @@ func pastedMark(s *env) {
 	s.applyChange(key, board.Change{Key: "mark/1", Comment: "Ours."})
 	s.applyChange(key, board.Change{Key: "mark/2", Comment: "Ours as well."})
 	s.applyChange(key, board.Change{Key: "mark/3", Comment: ours[0].Text + "\n\nquoted by ourselves"})
-	s.saidOnce(key, "Ours as well.", "quoted by ourselves", "I do not think so.")
+	s.requirePostedOnce(key, "Ours as well.", "quoted by ourselves", "I do not think so.")
 	if n := len(s.ReadIssue(s.T, key).Comments); n != 5 {
 		s.Errorf("%d comments, want 5", n)
 	}

@@ -23,7 +23,7 @@ func webhookStories() []story {
 func (s *env) senderAndParser() (Sender, trackers.WebhookParser) {
 	s.Helper()
 	sender, sends := s.World.(Sender)
-	hearer, hears := s.port.Backend.(trackers.WebhookParser)
+	parser, hears := s.port.Backend.(trackers.WebhookParser)
 	if sends != hears {
 		s.Fatalf("the world sends deliveries: %v; the client parses them: %v", sends, hears)
 	}
@@ -31,7 +31,7 @@ func (s *env) senderAndParser() (Sender, trackers.WebhookParser) {
 		s.Skip("this tracker sends no webhooks")
 	}
 	sender.TakeDeliveries(s.T) // earlier deliveries do not matter
-	return sender, hearer
+	return sender, parser
 }
 
 // makeDeliveries returns several deliveries about an issue.
@@ -48,12 +48,12 @@ func (s *env) makeDeliveries(from Sender) (key string, list []Delivery) {
 }
 
 func genuineDeliveries(s *env) {
-	from, hearer := s.senderAndParser()
+	from, parser := s.senderAndParser()
 	key, list := s.makeDeliveries(from)
 	named := 0
 	var seen []string
 	for _, d := range list {
-		e, err := hearer.ParseWebhook(d.Header, d.Body)
+		e, err := parser.ParseWebhook(d.Header, d.Body)
 		if err != nil {
 			s.Errorf("genuine delivery: %v", err)
 			continue
@@ -75,7 +75,7 @@ func genuineDeliveries(s *env) {
 }
 
 func forgedDeliveries(s *env) {
-	from, hearer := s.senderAndParser()
+	from, parser := s.senderAndParser()
 	_, list := s.makeDeliveries(from)
 	first, last := list[0], list[len(list)-1]
 	changed := slices.Clone(first.Body)
@@ -91,14 +91,14 @@ func forgedDeliveries(s *env) {
 		"signatures are noise":  {replaceSignatures(first.Header, func(v string) string { return strings.Repeat("\x00é", 5000) }), first.Body},
 		"signed with no secret": {replaceSignatures(first.Header, func(v string) string { return "sha256=" + strings.Repeat("0", 64) }), first.Body},
 	} {
-		e, err := hearer.ParseWebhook(d.Header, d.Body)
+		e, err := parser.ParseWebhook(d.Header, d.Body)
 		if !errors.Is(err, tracker.ErrForged) {
 			s.Errorf("%s: %+v, %v", name, e, err)
 			continue
 		}
 		s.oneLine(err)
 	}
-	if _, err := hearer.ParseWebhook(first.Header, first.Body); err != nil {
+	if _, err := parser.ParseWebhook(first.Header, first.Body); err != nil {
 		s.Errorf("after all of this the genuine one: %v", err)
 	}
 }
@@ -115,11 +115,11 @@ func replaceSignatures(h http.Header, to func(string) string) http.Header {
 }
 
 func doubledDeliveries(s *env) {
-	from, hearer := s.senderAndParser()
+	from, parser := s.senderAndParser()
 	_, list := s.makeDeliveries(from)
 	for _, d := range list {
-		once, err := hearer.ParseWebhook(d.Header, d.Body)
-		twice, again := hearer.ParseWebhook(d.Header, d.Body)
+		once, err := parser.ParseWebhook(d.Header, d.Body)
+		twice, again := parser.ParseWebhook(d.Header, d.Body)
 		if err != nil || again != nil || once.Delivery != twice.Delivery || !slices.Equal(once.Keys, twice.Keys) {
 			s.Errorf("%+v, %v is %+v, %v the second time", once, err, twice, again)
 		}
@@ -127,13 +127,13 @@ func doubledDeliveries(s *env) {
 }
 
 func reorderedDeliveries(s *env) {
-	from, hearer := s.senderAndParser()
+	from, parser := s.senderAndParser()
 	key, list := s.makeDeliveries(from)
 	s.MoveIssue(s.T, key, "Finished")
 	list = append(list, from.TakeDeliveries(s.T)...)
 	slices.Reverse(list)
 	for _, d := range list {
-		e, err := hearer.ParseWebhook(d.Header, d.Body)
+		e, err := parser.ParseWebhook(d.Header, d.Body)
 		if err != nil {
 			s.Fatal(err)
 		}

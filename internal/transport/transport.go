@@ -176,7 +176,7 @@ func (t *Transport) recordReply(v verdict, probe bool) {
 type verdict int
 
 const (
-	unsaid verdict = iota
+	undecided verdict = iota
 	denied
 	accepted
 )
@@ -184,7 +184,7 @@ const (
 func (t *Transport) judgeReply(resp *http.Response, err error) verdict {
 	switch {
 	case err != nil || t.isRateLimited(resp) || resp.StatusCode >= 500:
-		return unsaid
+		return undecided
 	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden && !t.o.Forbids:
 		return denied
 	case t.o.Denied != nil && t.o.Denied(resp):

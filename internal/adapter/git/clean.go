@@ -98,14 +98,14 @@ func (g *Git) checkResettable(ctx context.Context, dir string) error {
 	}
 	args := []string{"ls-files", "--others", "-z", "--"}
 	for _, name := range splitNulTerminated(out) {
-		if file := inTheWay(dir, name); file != "" {
+		if file := blockingPath(dir, name); file != "" {
 			args = append(args, file)
 		}
 	}
 	if len(args) == 4 {
 		return nil
 	}
-	out, err = g.runCall(ctx, call{dir: dir, config: quiet[:], args: args, env: literal[:]})
+	out, err = g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: args, env: literal[:]})
 	if files := splitNulTerminated(out); err == nil && len(files) > 0 {
 		err = &BlockedError{dir: dir, files: files}
 	}
@@ -204,7 +204,7 @@ func (g *Git) checkNotBlocked(ctx context.Context, dir, head, commit string) err
 	var files []string
 	seen := map[string]bool{}
 	for _, name := range splitNulTerminated(out) {
-		if file := inTheWay(dir, name); file != "" && !seen[file] {
+		if file := blockingPath(dir, name); file != "" && !seen[file] {
 			seen[file] = true
 			files = append(files, file)
 		}
@@ -215,9 +215,9 @@ func (g *Git) checkNotBlocked(ctx context.Context, dir, head, commit string) err
 	return nil
 }
 
-// inTheWay returns the path that would have to be removed before a file called name can be
+// blockingPath returns the path that would have to be removed before a file called name can be
 // written, or "" if there is none.
-func inTheWay(dir, name string) string {
+func blockingPath(dir, name string) string {
 	parts := strings.Split(name, "/")
 	for i := range parts {
 		at := strings.Join(parts[:i+1], "/")

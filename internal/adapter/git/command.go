@@ -66,13 +66,13 @@ func (g *Git) run(ctx context.Context, dir string, args ...string) (string, erro
 	return g.runCall(ctx, call{dir: dir, args: args})
 }
 
-// quiet are the settings for Orange's own housekeeping commands: they run no hooks, start no
+// quietConfig are the settings for Orange's own housekeeping commands: they run no hooks, start no
 // daemon for a temporary folder, and do not recurse into submodules.
-var quiet = [...]string{"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "submodule.recurse=false"}
+var quietConfig = [...]string{"core.hooksPath=/dev/null", "core.fsmonitor=false", "core.untrackedCache=false", "submodule.recurse=false"}
 
 // runQuietly runs a housekeeping command.
 func (g *Git) runQuietly(ctx context.Context, dir string, args ...string) (string, error) {
-	return g.runCall(ctx, call{dir: dir, config: quiet[:], args: args, timeout: checkoutTimeout})
+	return g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: args, timeout: checkoutTimeout})
 }
 
 // runCall runs a command. Git fails if it reads a worktree at the moment when another command

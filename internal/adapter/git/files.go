@@ -16,12 +16,12 @@ func (g *Git) UntrackedFiles(ctx context.Context, dir string) ([]string, error) 
 		return nil, fmt.Errorf("list the untracked files of %s: %w", dir, err)
 	}
 	known, err := g.readIndex(ctx, dir)
-	return append(splitNulTerminated(out), known.hollow...), err
+	return append(splitNulTerminated(out), known.emptyModules...), err
 }
 
 // TrackedFiles returns those of the given files that git tracks in the worktree at dir.
 func (g *Git) TrackedFiles(ctx context.Context, dir string, files ...string) ([]string, error) {
-	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: append([]string{"ls-files", "-z", "--"}, files...), env: literal[:]})
+	out, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: append([]string{"ls-files", "-z", "--"}, files...), env: literal[:]})
 	if err != nil {
 		return nil, fmt.Errorf("list the tracked files of %s: %w", dir, err)
 	}
@@ -46,7 +46,7 @@ func (g *Git) IgnoredFiles(ctx context.Context, dir string, files []string) ([]s
 	if len(files) == 0 {
 		return nil, nil
 	}
-	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"check-ignore", "-z", "--stdin"}, input: strings.Join(files, "\x00") + "\x00"})
+	out, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"check-ignore", "-z", "--stdin"}, input: strings.Join(files, "\x00") + "\x00"})
 	if err != nil && exitCode(err) != 1 {
 		return nil, fmt.Errorf("find which files %s ignores: %w", dir, err)
 	}
@@ -61,7 +61,7 @@ func (g *Git) AllIgnored(ctx context.Context, dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := known.hollow
+	list := known.emptyModules
 	covered := map[string]bool{}
 	for _, option := range [...]string{"--directory", "--no-directory"} { // the first misses files in folders that are not ignored
 		out, err := g.runQuietly(ctx, dir, "ls-files", "--others", "--ignored", "--exclude-standard", option, "-z")

@@ -321,8 +321,8 @@ func statOf(path string) fileStat {
 	return fileStat{there: true, dev: uint64(s.Dev), ino: s.Ino, size: s.Size, mode: uint32(s.Mode), mtime: s.Mtim.Nano(), change: s.Ctim.Nano()}
 }
 
-// grain is an upper bound for the resolution of file times.
-const grain = 50 * time.Millisecond
+// timeResolution is an upper bound for the resolution of file times.
+const timeResolution = 50 * time.Millisecond
 
 // inspectPrograms finds the programs at the place where a command runs. An earlier inspection
 // is valid as long as none of its files has changed.
@@ -335,21 +335,21 @@ func (r *Guard) inspectPrograms(ctx context.Context, g *Git, c call) (*inspectio
 	if known != nil && known.settled && known.isUnchanged() {
 		return known, nil
 	}
-	found, err := g.lookAt(ctx, c, l, top)
+	found, err := g.inspectConfig(ctx, c, l, top)
 	if err != nil {
 		return nil, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.inspections == nil || len(r.inspections) > maxLooks {
+	if r.inspections == nil || len(r.inspections) > maxInspections {
 		r.inspections = map[string]*inspection{}
 	}
 	r.inspections[place] = found
 	return found, nil
 }
 
-// maxLooks is the number of places that are cached.
-const maxLooks = 4096
+// maxInspections is the number of places that are cached.
+const maxInspections = 4096
 
 func (l *inspection) isUnchanged() bool {
 	for path, before := range l.stats {
@@ -382,25 +382,25 @@ func layoutFor(c call) (l layout, top string) {
 	return l, c.dir
 }
 
-// lookAt reads git's configuration and finds the programs in it.
-func (g *Git) lookAt(ctx context.Context, c call, l layout, top string) (*inspection, error) {
+// inspectConfig reads git's configuration and finds the programs in it.
+func (g *Git) inspectConfig(ctx context.Context, c call, l layout, top string) (*inspection, error) {
 	began := time.Now()
 	out, err := g.runOnce(ctx, call{dir: c.dir, args: []string{"config", "--null", "--list", "--show-origin"}, env: c.env, search: c.search, free: true})
 	if err != nil {
 		return nil, err
 	}
 	found := &inspection{stats: map[string]fileStat{}, settled: true}
-	see := func(path string) {
+	stat := func(path string) {
 		if _, done := found.stats[path]; done {
 			return
 		}
 		s := statOf(path)
 		found.stats[path] = s
-		found.settled = found.settled && time.Unix(0, s.change).Before(began.Add(-grain))
+		found.settled = found.settled && time.Unix(0, s.change).Before(began.Add(-timeResolution))
 	}
 	env := envOf(g.callEnvironment(call{}))
-	found.finder = programFinder{top: top, common: l.common, home: env["HOME"], path: filepath.SplitList(env["PATH"]), see: func(path string) os.FileInfo {
-		see(path)
+	found.finder = programFinder{top: top, common: l.common, home: env["HOME"], path: filepath.SplitList(env["PATH"]), stat: func(path string) os.FileInfo {
+		stat(path)
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil
@@ -410,26 +410,26 @@ func (g *Git) lookAt(ctx context.Context, c call, l layout, top string) (*inspec
 	found.settings = parseSettings(out, c.dir)
 	found.programs = found.finder.findPrograms(found.settings)
 	for _, path := range configFiles(env, l) {
-		see(path)
+		stat(path)
 	}
 	for _, s := range found.settings {
-		see(s.file)
+		stat(s.file)
 		section, condition, name := s.splitKey()
 		if (section != "include" && section != "includeif") || name != "path" {
 			continue
 		}
 		switch path := s.value; {
 		case strings.HasPrefix(path, "~/"):
-			see(filepath.Join(env["HOME"], path[2:]))
+			stat(filepath.Join(env["HOME"], path[2:]))
 		case filepath.IsAbs(path):
-			see(path)
+			stat(path)
 		case strings.HasPrefix(path, "~"), strings.HasPrefix(path, "%"):
 			found.settled = false
 		default:
-			see(filepath.Join(filepath.Dir(s.file), path))
+			stat(filepath.Join(filepath.Dir(s.file), path))
 		}
 		if strings.HasPrefix(condition, "onbranch:") {
-			see(filepath.Join(l.git, "HEAD"))
+			stat(filepath.Join(l.git, "HEAD"))
 		}
 	}
 	return found, nil

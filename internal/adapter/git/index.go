@@ -13,12 +13,12 @@ const gitlink = "160000"
 
 // An index is the part of a working tree's git index that matters here.
 type index struct {
-	submodules []submodule // those that are checked out
-	absent     []string    // paths of those that are not checked out
-	linked     bool        // there are submodules, checked out or not
-	hollow     []string    // content of the folders of submodules that are not checked out, which git does not list
-	assumed    []string    // files that git assumes to be unchanged
-	skipped    []string    // files that git does not check
+	submodules   []submodule // those that are checked out
+	absent       []string    // paths of those that are not checked out
+	linked       bool        // there are submodules, checked out or not
+	emptyModules []string    // content of the folders of submodules that are not checked out, which git does not list
+	assumed      []string    // files that git assumes to be unchanged
+	skipped      []string    // files that git does not check
 }
 
 // readIndex reads the index of a working tree.
@@ -59,7 +59,7 @@ func (g *Git) readIndex(ctx context.Context, dir string) (index, error) {
 		x.absent = append(x.absent, name)
 		entries, _ := os.ReadDir(filepath.Join(dir, name)) // the folder may not exist
 		for _, entry := range entries {
-			x.hollow = append(x.hollow, name+"/"+entry.Name())
+			x.emptyModules = append(x.emptyModules, name+"/"+entry.Name())
 		}
 	}
 	return x, nil
@@ -82,7 +82,7 @@ func (g *Git) clearHiddenMarks(ctx context.Context, dir string, x index, env []s
 		}
 		input := strings.Join(hidden.files, "\x00") + "\x00"
 		args := []string{"update-index", "-z", hidden.option, "--stdin"}
-		if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: args, env: env, input: input}); err != nil {
+		if _, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: args, env: env, input: input}); err != nil {
 			return err
 		}
 	}

@@ -199,10 +199,10 @@ func (g *Git) filtersOf(ctx context.Context, dir, commit, names string) (filters
 	}
 	defer os.RemoveAll(temp) //nolint:errcheck // a temporary folder
 	env := []string{"GIT_INDEX_FILE=" + filepath.Join(temp, "index")}
-	if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"read-tree", commit}, env: env, timeout: checkoutTimeout}); err != nil {
+	if _, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"read-tree", commit}, env: env, timeout: checkoutTimeout}); err != nil {
 		return nil, err
 	}
-	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"check-attr", "--cached", "--stdin", "-z", "filter"}, env: env, input: names, timeout: checkoutTimeout})
+	out, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"check-attr", "--cached", "--stdin", "-z", "filter"}, env: env, input: names, timeout: checkoutTimeout})
 	fields := strings.Split(out, "\x00") // file, attribute, value
 	for i := 2; i < len(fields); i += 3 {
 		filters = append(filters, fields[i])

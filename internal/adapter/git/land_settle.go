@@ -34,10 +34,10 @@ type indexEntry struct {
 // landingState is the situation after a landing, once everything that belongs to the landing
 // agrees with the branch.
 type landingState struct {
-	tip      string   // commit of the target
-	mended   []string // files that were repaired
-	foreign  []string // files that someone else has changed in the meantime
-	deserted bool     // the checkout is no longer on the target: nothing was touched
+	tip           string   // commit of the target
+	repaired      []string // files that were repaired
+	foreign       []string // files that someone else has changed in the meantime
+	branchChanged bool     // the checkout is no longer on the target: nothing was touched
 }
 
 // describeOutcome returns a phrase for whether the landing took place.
@@ -54,8 +54,8 @@ func (s *landingState) describeOutcome(rec *landRecord) string {
 // describeRepairs returns a phrase for what was done to the checkout.
 func (s *landingState) describeRepairs(dir string) string {
 	text := ""
-	if len(s.mended) > 0 {
-		text += fmt.Sprintf("; repaired in %s: %s", dir, someNames(s.mended))
+	if len(s.repaired) > 0 {
+		text += fmt.Sprintf("; repaired in %s: %s", dir, someNames(s.repaired))
 	}
 	if len(s.foreign) > 0 {
 		text += fmt.Sprintf("; left as it is in %s: %s", dir, someNames(s.foreign))
@@ -135,11 +135,11 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 		dir = where.path
 	}
 	if _, branch, err := g.Head(dir); err != nil || branch != rec.Target {
-		s.deserted = true
+		s.branchChanged = true
 		return s, nil //nolint:nilerr // the checkout is gone or is used for something else
 	}
 	if operation, err := operationIn(dir); err != nil || operation != "" {
-		s.deserted = true
+		s.branchChanged = true
 		return s, err
 	}
 	if err := clearIndexLock(dir, rec.written); err != nil {
@@ -179,7 +179,7 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 		return s, err
 	}
 	if err := g.repairCheckout(ctx, dir, wrong, want, index); err != nil {
-		return s, fmt.Errorf("repair %s in %s: %w", someNames(s.mended), dir, err)
+		return s, fmt.Errorf("repair %s in %s: %w", someNames(s.repaired), dir, err)
 	}
 	return s, nil
 }
@@ -236,7 +236,7 @@ func (g *Git) indexState(ctx context.Context, dir string, changes []pathChange) 
 	for _, c := range changes {
 		index[c.name] = indexEntry{}
 	}
-	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "-v", "--stage", "-z"}, timeout: checkoutTimeout})
+	out, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"ls-files", "-v", "--stage", "-z"}, timeout: checkoutTimeout})
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the index of %s: %w", dir, err)
 	}
@@ -251,7 +251,7 @@ func (g *Git) indexState(ctx context.Context, dir string, changes []pathChange) 
 			assumed: fields[0] == strings.ToLower(fields[0]), skipped: strings.EqualFold(fields[0], "S"),
 		}
 	}
-	out, err = g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--modified", "-z"}, timeout: checkoutTimeout})
+	out, err = g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"ls-files", "--modified", "-z"}, timeout: checkoutTimeout})
 	if err != nil {
 		return nil, nil, fmt.Errorf("compare the files of %s with its index: %w", dir, err)
 	}
@@ -282,10 +282,10 @@ func (g *Git) differingFiles(ctx context.Context, dir string, changes []pathChan
 	}
 	defer os.RemoveAll(temp) //nolint:errcheck // a temporary folder
 	env := []string{"GIT_INDEX_FILE=" + filepath.Join(temp, "index")}
-	if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"update-index", "-z", "--index-info"}, env: env, input: input.String()}); err != nil {
+	if _, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"update-index", "-z", "--index-info"}, env: env, input: input.String()}); err != nil {
 		return nil, err
 	}
-	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--modified", "-z"}, env: env, timeout: checkoutTimeout})
+	out, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"ls-files", "--modified", "-z"}, env: env, timeout: checkoutTimeout})
 	for _, name := range splitNulTerminated(out) {
 		differs[name] = true
 	}
@@ -309,7 +309,7 @@ func (g *Git) ownChanges(ctx context.Context, dir string, wrong []pathChange, in
 		known := !notOld[c.name] || !notNew[c.name] || !fileThere(dir, c.name) || g.cutOff(ctx, dir, c)
 		if !i.unmerged && (i.treeEntry == c.old || i.treeEntry == c.new) && known {
 			own = append(own, c)
-			s.mended = append(s.mended, c.name)
+			s.repaired = append(s.repaired, c.name)
 		} else {
 			s.foreign = append(s.foreign, c.name)
 		}
@@ -329,7 +329,7 @@ func (g *Git) cutOff(ctx context.Context, dir string, c pathChange) bool {
 	if err != nil {
 		return false
 	}
-	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"cat-file", "--filters", "--path=" + c.name, c.new.object}, timeout: checkoutTimeout})
+	out, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"cat-file", "--filters", "--path=" + c.name, c.new.object}, timeout: checkoutTimeout})
 	return err == nil && bytes.HasPrefix([]byte(out+"\n"), text)
 }
 
@@ -365,7 +365,7 @@ func (g *Git) repairCheckout(ctx context.Context, dir string, wrong []pathChange
 		if step.input == "" {
 			continue
 		}
-		if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: step.args, input: step.input, timeout: checkoutTimeout}); err != nil {
+		if _, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: step.args, input: step.input, timeout: checkoutTimeout}); err != nil {
 			return err
 		}
 	}

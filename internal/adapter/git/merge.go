@@ -28,11 +28,11 @@ type Merging struct {
 // merging is a Merging with everything that its commit needs.
 type merging struct {
 	Merging
-	root     string
-	tip, old string   // commits of branch and target
-	env      []string // author and committer of the commit
-	sign     bool
-	worded   bool // the message hooks have run
+	root            string
+	tip, old        string   // commits of branch and target
+	env             []string // author and committer of the commit
+	sign            bool
+	messageHooksRan bool // the message hooks have run
 }
 
 // A ConflictError means that a branch and its target changed the same lines.
@@ -206,7 +206,7 @@ func (g *Git) mergeTrees(ctx context.Context, m *merging) (tree string, err erro
 // that check or change messages. It also finds the author of the commit and whether it is
 // signed.
 func (g *Git) finishMessage(ctx context.Context, m *merging) error {
-	if m.worded {
+	if m.messageHooksRan {
 		return nil
 	}
 	m.env = g.identityEnv(ctx, m.root)
@@ -231,7 +231,7 @@ func (g *Git) finishMessage(ctx context.Context, m *merging) error {
 	if message := strings.TrimRight(string(text), "\n"); err == nil && message != "" {
 		m.Message = message
 	}
-	m.worded = true
+	m.messageHooksRan = true
 	return err
 }
 

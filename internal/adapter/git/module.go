@@ -88,7 +88,7 @@ func (g *Git) placeOf(ctx context.Context, gitDir, top string) string {
 // inModule runs a command for a repository whose working tree may no longer exist.
 func (g *Git) inModule(ctx context.Context, gitDir, input string, args ...string) (string, error) {
 	env := append([]string{"GIT_DIR=" + gitDir, "GIT_WORK_TREE=" + gitDir}, literal[:]...)
-	return g.runCall(ctx, call{dir: gitDir, config: quiet[:], args: args, env: env, input: input, timeout: checkoutTimeout})
+	return g.runCall(ctx, call{dir: gitDir, config: quietConfig[:], args: args, env: env, input: input, timeout: checkoutTimeout})
 }
 
 // keepModules saves the commits that only the submodules of a worktree have, where the removal
@@ -175,7 +175,7 @@ func (g *Git) fetchModule(ctx context.Context, m module, store string, refspecs 
 	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--update-shallow",
 		"--upload-pack=env GIT_WORK_TREE=. git upload-pack", m.git} // its working tree may no longer exist
-	settings := append(slices.Clone(quiet[:]), "protocol.version=2", "protocol.file.allow=always", "maintenance.auto=false", "gc.auto=0",
+	settings := append(slices.Clone(quietConfig[:]), "protocol.version=2", "protocol.file.allow=always", "maintenance.auto=false", "gc.auto=0",
 		"fetch.fsckObjects=false", "transfer.fsckObjects=false")
 	_, err := g.runCall(ctx, call{dir: store, config: settings, args: append(args, refspecs...),
 		env: []string{"GIT_DIR=" + store, "GIT_ALLOW_PROTOCOL=file"}, timeout: checkoutTimeout})
@@ -230,7 +230,7 @@ func (g *Git) onlyIn(ctx context.Context, m module, kept []string) ([]string, er
 		return nil, err
 	}
 	log := readLog(m.git, "HEAD")
-	elsewhere = slices.Concat(elsewhere, kept, broughtHere(log))
+	elsewhere = slices.Concat(elsewhere, kept, fetchedCommits(log))
 	lost, err := g.commitsBeyond(ctx, m, tips, elsewhere)
 	if err != nil {
 		return nil, err
@@ -338,10 +338,10 @@ func readLog(gitDir, ref string) []logEntry {
 	return list
 }
 
-// broughtHere returns the commits in a reflog that were cloned, or checked out by hash as git
+// fetchedCommits returns the commits in a reflog that were cloned, or checked out by hash as git
 // does for submodules, and that no other line of the log created. They came from elsewhere,
 // even if no remote branch has them, as with a tag or a shallow clone.
-func broughtHere(log []logEntry) (list []string) {
+func fetchedCommits(log []logEntry) (list []string) {
 	made := map[string]bool{}
 	for _, entry := range log {
 		if !fromElsewhere.MatchString(entry.did) {

@@ -20,8 +20,8 @@ var held = [...]string{
 // repository when the operation is quit.
 var autostashes = [...]string{"MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash"}
 
-// underWay returns the commits that only an operation in progress reaches.
-func (g *Git) underWay(ctx context.Context, dir string, l layout) ([]extra, error) {
+// unfinishedCommits returns the commits that only an operation in progress reaches.
+func (g *Git) unfinishedCommits(ctx context.Context, dir string, l layout) ([]extra, error) {
 	var list []extra
 	for _, name := range held {
 		text, err := os.ReadFile(filepath.Join(l.git, name))

@@ -33,7 +33,7 @@ func (g *Git) IsPristine(ctx context.Context, dir, commit string) (bool, error) 
 		return false, nil
 	}
 	known, err := g.readIndex(ctx, dir)
-	if err != nil || len(known.submodules)+len(known.hollow)+len(known.assumed)+len(known.skipped) > 0 {
+	if err != nil || len(known.submodules)+len(known.emptyModules)+len(known.assumed)+len(known.skipped) > 0 {
 		return false, err
 	}
 	out, err := g.runQuietly(ctx, dir, "--no-optional-locks", "status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal", "--ignore-submodules=dirty")

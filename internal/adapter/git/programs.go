@@ -136,7 +136,7 @@ type programFinder struct {
 	common string
 	home   string
 	path   []string
-	see    func(path string) os.FileInfo // returns nil if nothing exists
+	stat   func(path string) os.FileInfo // returns nil if nothing exists
 }
 
 // findPrograms returns the programs of a configuration, in its order, and the hooks. For a
@@ -205,7 +205,7 @@ func (f *programFinder) findHooks(hooksPath string, named bool) (out []task.GitP
 	if !named {
 		as = ".git/hooks"
 	}
-	f.see(folder)
+	f.stat(folder)
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil
@@ -216,7 +216,7 @@ func (f *programFinder) findHooks(hooksPath string, named bool) (out []task.GitP
 		if isCopy(name) {
 			continue
 		}
-		switch info := f.see(filepath.Join(folder, name)); {
+		switch info := f.stat(filepath.Join(folder, name)); {
 		case info == nil || !info.Mode().IsRegular():
 		case slices.Contains(hookNames[:], name):
 			if info.Mode()&0o111 != 0 {
@@ -230,7 +230,7 @@ func (f *programFinder) findHooks(hooksPath string, named bool) (out []task.GitP
 		p := task.GitProgram{Kind: task.GitHook, Key: name, Command: hooksPath}
 		names := append([]string{name}, beside...)
 		if filepath.Base(folder) == "_" {
-			if info := f.see(filepath.Join(folder, "..", name)); info != nil && info.Mode().IsRegular() {
+			if info := f.stat(filepath.Join(folder, "..", name)); info != nil && info.Mode().IsRegular() {
 				names = append(names, filepath.Join("..", name))
 			}
 		}
@@ -251,7 +251,7 @@ func (f *programFinder) filesOf(kind task.GitProgramKind, command string) (out [
 		if !filepath.IsAbs(name) {
 			file = filepath.Join(f.top, name)
 		}
-		info := f.see(file)
+		info := f.stat(file)
 		if info == nil || !info.Mode().IsRegular() {
 			return false
 		}
@@ -305,7 +305,7 @@ func (f *programFinder) filesOf(kind task.GitProgramKind, command string) (out [
 func (f *programFinder) inPath(name string, add func(string) bool) {
 	for _, folder := range f.path {
 		file := filepath.Join(folder, name)
-		if info := f.see(file); info != nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		if info := f.stat(file); info != nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 			add(file)
 			return
 		}

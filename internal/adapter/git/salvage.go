@@ -305,7 +305,7 @@ func (g *Git) commitTree(ctx context.Context, dir, tree string, parents []string
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
-	return g.runCall(ctx, call{dir: dir, config: quiet[:], args: append(args, tree), env: env, input: message})
+	return g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: append(args, tree), env: env, input: message})
 }
 
 // writeSalvageRef creates the next salvage ref for name.
@@ -320,7 +320,7 @@ func (g *Git) writeSalvageRef(ctx context.Context, dir, name, commit string) (st
 			next = slices.Max(numbers) + 1
 		}
 		ref := salvageRefs + name + "/" + strconv.Itoa(next)
-		_, err = g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"update-ref", "--stdin"}, input: "create " + ref + " " + commit + "\n"})
+		_, err = g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"update-ref", "--stdin"}, input: "create " + ref + " " + commit + "\n"})
 		if err == nil {
 			return ref, nil
 		}

@@ -97,7 +97,7 @@ func (g *Git) BranchDiff(ctx context.Context, c Comparison, limit int) (base, te
 		return "", "", false, err
 	}
 	base = f.base
-	if f.alien {
+	if f.unrelated {
 		base = ""
 	}
 	if f.isMerged() && !f.files {
@@ -128,12 +128,12 @@ func (g *Git) UncommittedDiff(ctx context.Context, c Comparison, limit int) (tex
 
 // fork is where a branch left the default branch.
 type fork struct {
-	dir     string // where git runs
-	tip     string
-	targets []string
-	base    string // commit, or the empty tree
-	alien   bool   // the branches have no common commit
-	files   bool   // compare the files in dir, not the tip
+	dir       string // where git runs
+	tip       string
+	targets   []string
+	base      string // commit, or the empty tree
+	unrelated bool   // the branches have no common commit
+	files     bool   // compare the files in dir, not the tip
 }
 
 // isMerged reports whether the branch has no commit of its own.
@@ -148,7 +148,7 @@ func (f *fork) diffCall(form ...string) call {
 	if !f.files {
 		args = append(args, f.tip)
 	}
-	settings := append(slices.Clone(quiet[:]), "core.quotePath=true", "diff.orderFile=/dev/null", "diff.suppressBlankEmpty=false", "core.safecrlf=false")
+	settings := append(slices.Clone(quietConfig[:]), "core.quotePath=true", "diff.orderFile=/dev/null", "diff.suppressBlankEmpty=false", "core.safecrlf=false")
 	return call{dir: f.dir, config: settings, args: append(args, "--")}
 }
 
@@ -177,8 +177,8 @@ func (g *Git) findFork(ctx context.Context, c Comparison) (fork, error) {
 	out, err := g.run(ctx, c.Root, append([]string{"merge-base", f.tip}, f.targets...)...)
 	f.base, _, _ = strings.Cut(out, "\n")
 	if exitCode(err) == 1 {
-		f.alien = true
-		f.base, err = g.runCall(ctx, call{dir: c.Root, config: quiet[:], args: []string{"hash-object", "-t", "tree", "/dev/null"}})
+		f.unrelated = true
+		f.base, err = g.runCall(ctx, call{dir: c.Root, config: quietConfig[:], args: []string{"hash-object", "-t", "tree", "/dev/null"}})
 	}
 	if err != nil {
 		return f, fmt.Errorf("find where %s left %s: %w", c.Branch, c.Default, err)

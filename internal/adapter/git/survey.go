@@ -78,7 +78,7 @@ func (g *Git) surveyWorktree(ctx context.Context, dir string, known index) (surv
 			return survey{}, err
 		}
 	}
-	s.extras, err = g.underWay(ctx, dir, l)
+	s.extras, err = g.unfinishedCommits(ctx, dir, l)
 	return s, err
 }
 
@@ -91,7 +91,7 @@ func newRepository(difference string) bool {
 // treeOf returns the tree of a commit, or the empty tree if commit is "".
 func (g *Git) treeOf(ctx context.Context, dir, commit string) (string, error) {
 	if commit == "" {
-		return g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"hash-object", "-t", "tree", "-w", "/dev/null"}})
+		return g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"hash-object", "-t", "tree", "-w", "/dev/null"}})
 	}
 	return g.run(ctx, dir, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
 }
@@ -131,7 +131,7 @@ func (g *Git) surveyGone(ctx context.Context, dir string, l layout) (survey, err
 			return survey{}, err
 		}
 	}
-	s.extras, err = g.underWay(ctx, dir, l)
+	s.extras, err = g.unfinishedCommits(ctx, dir, l)
 	return s, err
 }
 
@@ -149,7 +149,7 @@ func (g *Git) snapshotFiles(ctx context.Context, dir string, l layout, known ind
 	}
 	defer func() { _ = os.Remove(file) }()
 	env := []string{"GIT_INDEX_FILE=" + file}
-	settings := slices.Concat(quiet[:], []string{"core.safecrlf=false", "add.ignoreErrors=false"})
+	settings := slices.Concat(quietConfig[:], []string{"core.safecrlf=false", "add.ignoreErrors=false"})
 	inside, err := g.submoduleDirs(ctx, known)
 	if err != nil {
 		return err
@@ -178,11 +178,11 @@ func (g *Git) snapshotFiles(ctx context.Context, dir string, l layout, known ind
 
 // stagedTree returns the tree of an index. For a file with conflicts it contains our side.
 func (g *Git) stagedTree(ctx context.Context, dir string, env []string) (string, error) {
-	tree, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"write-tree"}, env: env, timeout: checkoutTimeout})
+	tree, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"write-tree"}, env: env, timeout: checkoutTimeout})
 	if exitCode(err) <= 0 {
 		return tree, err
 	}
-	out, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"ls-files", "--stage", "-z"}, env: env})
+	out, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"ls-files", "--stage", "-z"}, env: env})
 	if err != nil {
 		return "", err
 	}
@@ -200,11 +200,11 @@ func (g *Git) stagedTree(ctx context.Context, dir string, env []string) (string,
 	defer func() { _ = os.RemoveAll(folder) }()
 	env = append(slices.Clone(env), "GIT_INDEX_FILE="+filepath.Join(folder, "index"))
 	if input != "" {
-		if _, err := g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"update-index", "-z", "--index-info"}, env: env, input: input}); err != nil {
+		if _, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"update-index", "-z", "--index-info"}, env: env, input: input}); err != nil {
 			return "", err
 		}
 	}
-	return g.runCall(ctx, call{dir: dir, config: quiet[:], args: []string{"write-tree"}, env: env})
+	return g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"write-tree"}, env: env})
 }
 
 // compareStaged finds what is staged and no longer in the files.

@@ -232,7 +232,7 @@ func (g *Git) ForgetWorktree(ctx context.Context, root, path, name string) (ref 
 // inGitDir runs a command for an administrative folder whose working tree does not exist or
 // does not matter.
 func (g *Git) inGitDir(ctx context.Context, gitDir string, args ...string) (string, error) {
-	return g.runCall(ctx, call{dir: gitDir, config: quiet[:], args: args, env: []string{"GIT_DIR=" + gitDir}, timeout: checkoutTimeout})
+	return g.runCall(ctx, call{dir: gitDir, config: quietConfig[:], args: args, env: []string{"GIT_DIR=" + gitDir}, timeout: checkoutTimeout})
 }
 
 // salvageGone is SalvageWork for a worktree whose folder no longer exists.

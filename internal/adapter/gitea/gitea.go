@@ -61,7 +61,7 @@ func New(o ForgeOptions) (*Repository, error) {
 	}
 	f := &Repository{
 		url: at.String(), host: at.Host, owner: owner, repo: repo, token: o.Token, now: o.Now,
-		pauses: lookPauses(),
+		pauses: readPauses(),
 	}
 	if o.HTTP != nil {
 		f.http = *o.HTTP
@@ -80,13 +80,13 @@ func New(o ForgeOptions) (*Repository, error) {
 // cannot be merged and while it has not checked yet, so a no counts only after several checks:
 // over a second to read a pull request, over ten seconds to merge one.
 const (
-	looksToShow  = 3
-	looksToMerge = 8
+	readsUntilShown     = 3
+	readsUntilMergeable = 8
 )
 
-// lookPauses adds up to half a minute: a merge waits that long for a pull request that changed
+// readPauses adds up to half a minute: a merge waits that long for a pull request that changed
 // just now.
-func lookPauses() []time.Duration {
+func readPauses() []time.Duration {
 	const second = time.Second
 	return []time.Duration{second / 10, 3 * second / 10, 6 * second / 10, second, 2 * second, 2 * second, 2 * second, 2 * second,
 		4 * second, 4 * second, 4 * second, 4 * second, 4 * second}

@@ -43,7 +43,7 @@ var errUndecided = errors.New("the forge has not yet checked whether it merges c
 // merges it.
 func (v *connection) mergeWhenReady(number int, head string) error {
 	f := v.forge
-	raw, mergeable, err := v.readSettled(number, head, looksToMerge, len(f.pauses))
+	raw, mergeable, err := v.readSettled(number, head, readsUntilMergeable, len(f.pauses))
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (f *Repository) CreatePR(ctx context.Context, n tracker.NewPR) (tracker.PR,
 	switch v.wire.status {
 	case 0, http.StatusConflict, http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
 		// It may exist nevertheless: someone else opened it, or the response was lost.
-		if pr, found, look := v.findOpen(n); found && look == nil {
+		if pr, found, findErr := v.findOpen(n); found && findErr == nil {
 			return pr, nil
 		}
 	}
@@ -113,7 +113,7 @@ func (f *Repository) ReadPR(ctx context.Context, number int) (tracker.PR, error)
 	if err != nil {
 		return tracker.PR{}, err
 	}
-	raw, mergeable, err := v.readSettled(number, "", looksToShow, looksToShow)
+	raw, mergeable, err := v.readSettled(number, "", readsUntilShown, readsUntilShown)
 	if err != nil {
 		return tracker.PR{}, err
 	}

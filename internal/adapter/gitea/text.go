@@ -11,9 +11,9 @@ import (
 
 // Limits for foreign text, in bytes.
 const (
-	maxSaid = 200 // in an error
-	maxLine = 2 << 10
-	maxText = 256 << 10
+	maxErrorText = 200 // in an error
+	maxLine      = 2 << 10
+	maxText      = 256 << 10
 )
 
 // maxTitle is the length limit of a title at a forge, in characters.
@@ -31,7 +31,7 @@ func oneLine(text string) string {
 }
 
 // shortLine returns a short line for an error.
-func shortLine(text string) string { return humanize.Cut(oneLine(text), maxSaid) }
+func shortLine(text string) string { return humanize.Cut(oneLine(text), maxErrorText) }
 
 // boundText returns text unchanged but limited in length.
 func boundText(s string) string { return humanize.Cut(strings.ToValidUTF8(s, "\uFFFD"), maxText) }

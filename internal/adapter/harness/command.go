@@ -67,7 +67,7 @@ func (c command) PlanLaunch(l Launch) (Plan, error) {
 func (command) ParseHook(string, []byte, time.Time) (agent.Notice, error) { return agent.Notice{}, nil }
 
 // ReadOutput implements Harness. The last message is the end of the output.
-func (command) ReadOutput(o Output) agent.Notice { return lastWords(o) }
+func (command) ReadOutput(o Output) agent.Notice { return lastOutput(o) }
 
 // turnSources implements Harness.
 func (command) turnSources(Output) []source { return nil }
@@ -81,11 +81,11 @@ func (command) ReadInput(ansi.View) ansi.Input { return ansi.Input{} }
 // TrustDialogKeys implements Harness.
 func (command) TrustDialogKeys(string) (string, bool) { return "", false }
 
-// lastWords takes the end of a plain log as the last message. The log of an agent at a terminal
+// lastOutput takes the end of a plain log as the last message. The log of an agent at a terminal
 // is what the terminal showed, including what was typed, and gives no last message. Only the
 // very last lines can report a used-up allowance: further up, such text may be part of the
 // work.
-func lastWords(o Output) agent.Notice {
+func lastOutput(o Output) agent.Notice {
 	if !o.Headless {
 		return agent.Notice{}
 	}

@@ -105,14 +105,14 @@ func geminiTurns(line []byte) ([]piece, bool) {
 
 // geminiAnswer returns the result of a tool: the displayed text if there is one, otherwise what
 // the model receives.
-func geminiAnswer(display json.RawMessage, told string) string {
+func geminiAnswer(display json.RawMessage, modelText string) string {
 	var text string
 	if json.Unmarshal(display, &text) == nil && text != "" {
 		return text
 	}
-	told = strings.TrimPrefix(strings.TrimPrefix(told, "<untrusted_context>\n"), "Output: ")
-	told, _, _ = strings.Cut(strings.TrimSuffix(told, "\n</untrusted_context>"), "\nProcess Group PGID: ")
-	return told
+	modelText = strings.TrimPrefix(strings.TrimPrefix(modelText, "<untrusted_context>\n"), "Output: ")
+	modelText, _, _ = strings.Cut(strings.TrimSuffix(modelText, "\n</untrusted_context>"), "\nProcess Group PGID: ")
+	return modelText
 }
 
 // geminiStreamTurns reads a line of gemini -o stream-json.

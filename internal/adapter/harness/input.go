@@ -16,7 +16,7 @@ type inputBox struct {
 	ruled  bool                  // there is a horizontal line above it and below it
 	other  func() *regexp.Regexp // how its first row begins when the typed text is not a message
 	ghost  func() *regexp.Regexp // a suggestion that is not drawn faint
-	barred bool                  // there is a bar on its left, with the agent's name in the last row, and other things beside it
+	hasBar bool                  // there is a bar on its left, with the agent's name in the last row, and other things beside it
 }
 
 // maxRows limits how far from the cursor an input line may begin and end.
@@ -64,7 +64,7 @@ const menuLines = 16
 
 // inputAtCursor returns the input line if the cursor is in it.
 func (b *inputBox) inputAtCursor(rows []ansi.Line, v ansi.View) (ansi.Input, bool) {
-	if b.barred {
+	if b.hasBar {
 		return b.inputBesideBar(rows, v)
 	}
 	if top, bottom, ok := b.findRows(rows, v, b.mark); ok {
@@ -91,7 +91,7 @@ func (b *inputBox) inputBesideBar(rows []ansi.Line, v ansi.View) (ansi.Input, bo
 		}
 	}
 	at := func(y int) string { return rows[y].ColumnRange(bar, bar+1).String() }
-	ground := func(y int) string {
+	background := func(y int) string {
 		if c := rows[y].ColumnRange(bar+1, bar+2); len(c) > 0 {
 			return c[0].BG
 		}
@@ -101,7 +101,7 @@ func (b *inputBox) inputBesideBar(rows []ansi.Line, v ansi.View) (ansi.Input, bo
 		return ansi.Input{}, false
 	}
 	top, bottom := v.Y, v.Y
-	for top > 0 && at(top-1) == "┃" && ground(top-1) == ground(v.Y) { // messages have another background
+	for top > 0 && at(top-1) == "┃" && background(top-1) == background(v.Y) { // messages have another background
 		top--
 	}
 	for bottom < len(rows) && at(bottom) == "┃" {

@@ -61,7 +61,7 @@ func PlayScript(ctx context.Context, o PlayOptions) (exit int) {
 		return exitBroken
 	}
 	p.noteTranscript(scriptNote{Type: "begin"})
-	p.tellOrange(scriptStarted, scriptEvent{Session: p.Attempt, Transcript: p.Transcript})
+	p.callHook(scriptStarted, scriptEvent{Session: p.Attempt, Transcript: p.Transcript})
 	for _, s := range steps {
 		p.saying = p.saying && s.name == "say"
 		if exit, over := s.act(ctx, p, s); over {
@@ -121,7 +121,7 @@ func (p *player) loadSteps() ([]step, error) {
 	return steps, nil
 }
 
-func (p *player) tellOrange(event string, e scriptEvent) {
+func (p *player) callHook(event string, e scriptEvent) {
 	if p.Hook == nil {
 		return
 	}
@@ -206,7 +206,7 @@ func (p *player) startDaemon(line string) error {
 func (p *player) awaitMessage(ctx context.Context, event, text string) (string, error) {
 	restore := p.keys.enterRawMode(p.Stdout)
 	defer restore()
-	p.tellOrange(event, scriptEvent{Text: text})
+	p.callHook(event, scriptEvent{Text: text})
 	heard, err := p.keys.awaitMessage(ctx)
 	return cleanProse(heard), err
 }

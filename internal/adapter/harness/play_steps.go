@@ -96,7 +96,7 @@ func playWait(ctx context.Context, p *player, _ step) (int, bool) {
 	case err != nil:
 		return exitEnded, true
 	}
-	p.tellOrange(scriptPrompted, scriptEvent{})
+	p.callHook(scriptPrompted, scriptEvent{})
 	p.showText(text)
 	return 0, false
 }
@@ -107,7 +107,7 @@ func playAsk(ctx context.Context, p *player, s step) (int, bool) {
 	if _, err := p.awaitMessage(ctx, scriptPermission, p.printed); err != nil {
 		return waitForever(ctx)
 	}
-	p.tellOrange(scriptRunning, scriptEvent{})
+	p.callHook(scriptRunning, scriptEvent{})
 	return 0, false
 }
 
@@ -115,12 +115,12 @@ func playLimit(ctx context.Context, p *player, s step) (int, bool) {
 	until := time.Now().Add(s.span)
 	line := limitLine + until.UTC().Format(time.RFC3339Nano)
 	p.printText(line)
-	p.tellOrange(scriptLimit, scriptEvent{Text: line, Until: until})
+	p.callHook(scriptLimit, scriptEvent{Text: line, Until: until})
 	if !s.stay {
 		return 1, true
 	}
 	pauseFor(ctx, s.span)
-	p.tellOrange(scriptRunning, scriptEvent{})
+	p.callHook(scriptRunning, scriptEvent{})
 	return 0, false
 }
 
@@ -151,13 +151,13 @@ func playDaemon(_ context.Context, p *player, s step) (int, bool) {
 }
 
 func playIdle(ctx context.Context, p *player, _ step) (int, bool) {
-	p.tellOrange(scriptIdle, scriptEvent{Text: p.lastMessage()})
+	p.callHook(scriptIdle, scriptEvent{Text: p.lastMessage()})
 	return waitForever(ctx)
 }
 
 func playUsage(_ context.Context, p *player, s step) (int, bool) {
 	p.noteTranscript(scriptNote{Type: scriptUsage, Usage: &s.usage})
-	p.tellOrange(scriptUsage, scriptEvent{Usage: &s.usage})
+	p.callHook(scriptUsage, scriptEvent{Usage: &s.usage})
 	return 0, false
 }
 

@@ -49,7 +49,7 @@ func TestMain(m *testing.M) {
 type env struct {
 	dir, script string
 	mu          sync.Mutex
-	told        []agent.Notice
+	modelText   []agent.Notice
 	out         bytes.Buffer
 }
 
@@ -88,7 +88,7 @@ func (s *env) play(t *testing.T, ctx context.Context, in io.Reader, env map[stri
 			n, err := script{}.ParseHook(event, payload, time.Now())
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			s.told = append(s.told, n)
+			s.modelText = append(s.modelText, n)
 			return err
 		},
 	})
@@ -98,7 +98,7 @@ func (s *env) play(t *testing.T, ctx context.Context, in io.Reader, env map[stri
 func (s *env) conditions() (out []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, n := range s.told {
+	for _, n := range s.modelText {
 		word := n.Condition.Name
 		if n.Prompted {
 			word += " prompted"
@@ -160,7 +160,7 @@ worker:
 	if got := s.printed(); !strings.Contains(got, "task T1, attempt 7, round 2 of worker\n") || !strings.Contains(got, "run: exit 3\n") {
 		t.Errorf("printed %q", got)
 	}
-	if last := s.told[len(s.told)-1]; !cmp.Equal(last.Usage, usage(10, 5, 1, 250000)) {
+	if last := s.modelText[len(s.modelText)-1]; !cmp.Equal(last.Usage, usage(10, 5, 1, 250000)) {
 		t.Errorf("told %+v", last)
 	}
 }
@@ -336,12 +336,12 @@ func TestPlayAtATerminal(t *testing.T) {
 		}
 		return string(out)
 	}
-	told := filepath.Join(s.dir, "told")
-	tmux("new-session", "-d", "-x", "80", "-y", "24", "-c", s.dir, "env", "ORANGE_ROLE=worker", "TOLD="+told, self(t), "play", s.script)
+	modelText := filepath.Join(s.dir, "told")
+	tmux("new-session", "-d", "-x", "80", "-y", "24", "-c", s.dir, "env", "ORANGE_ROLE=worker", "TOLD="+modelText, self(t), "play", s.script)
 	defer exec.Command("tmux", "-S", socket, "kill-server").Run() //nolint:errcheck // it may have ended
 	heard := func(word string) func() bool {
 		return func() bool {
-			text, err := os.ReadFile(told)
+			text, err := os.ReadFile(modelText)
 			return err == nil && strings.Contains(string(text), word)
 		}
 	}

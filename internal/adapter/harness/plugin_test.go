@@ -18,7 +18,7 @@ import (
 
 // inNode loads a plugin in node, drives it with a program and returns what its hook received.
 // Agents bring their own JavaScript runtime; without node the test is skipped.
-func inNode(t *testing.T, h Harness, change func(*Launch), drive string) (told []agent.Notice) {
+func inNode(t *testing.T, h Harness, change func(*Launch), drive string) (modelText []agent.Notice) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -61,9 +61,9 @@ func inNode(t *testing.T, h Harness, change func(*Launch), drive string) (told [
 		if err != nil {
 			t.Fatal(err)
 		}
-		told = append(told, n)
+		modelText = append(modelText, n)
 	}
-	return told
+	return modelText
 }
 
 func TestOpencodePlugin(t *testing.T) {
@@ -89,7 +89,7 @@ func TestOpencodePlugin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	told := inNode(t, opencode{}, func(*Launch) {}, `
+	modelText := inNode(t, opencode{}, func(*Launch) {}, `
 const hooks = await plugin.Orange({ client: {} })
 await hooks["chat.message"]({ sessionID: "ses_1" })
 for (const event of `+string(text)+`) await hooks.event({ event })`)
@@ -102,24 +102,24 @@ for (const event of `+string(text)+`) await hooks.event({ event })`)
 		{Condition: task.Condition{Name: task.Idle}, Session: "ses_1", Final: "done", Usage: usage, Model: "model-1"},
 		{Condition: task.Condition{Name: task.Limited, Detail: "APIError: rate limit, retry in 2h", Until: noon.Add(2 * time.Hour)}, Session: "ses_1", Final: "done", Usage: usage, Model: "model-1"},
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
+	if diff := cmp.Diff(want, modelText); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 func TestOpencodePluginHandsThePromptOver(t *testing.T) {
-	told := inNode(t, opencode{}, func(l *Launch) { l.Resume = "ses_9" }, `
+	modelText := inNode(t, opencode{}, func(l *Launch) { l.Resume = "ses_9" }, `
 const sent = await new Promise((resolve) => plugin.Orange({ client: { session: { promptAsync: resolve } } }))
 if (sent.path.id !== "ses_9" || sent.body.parts[0].text !== '-go "on"') throw new Error(JSON.stringify(sent))
 const hooks = await plugin.Orange({ client: { session: { promptAsync() {} } } })
 await hooks["chat.message"]({ sessionID: sent.path.id })`)
-	if want := []agent.Notice{{Condition: task.Condition{Name: task.Running}, Session: "ses_9", Prompted: true}}; !cmp.Equal(told, want) {
-		t.Errorf("%+v", told)
+	if want := []agent.Notice{{Condition: task.Condition{Name: task.Running}, Session: "ses_9", Prompted: true}}; !cmp.Equal(modelText, want) {
+		t.Errorf("%+v", modelText)
 	}
 }
 
 func TestPiExtension(t *testing.T) {
-	told := inNode(t, pi{}, func(l *Launch) { l.ReadOnly = true }, `
+	modelText := inNode(t, pi{}, func(l *Launch) { l.ReadOnly = true }, `
 const on = {}
 plugin.default({ on: (event, handler) => { on[event] = handler } })
 const ctx = { sessionManager: { getSessionId: () => "01a1-b", getSessionFile: () => "/home/u/s.jsonl" } }
@@ -147,7 +147,7 @@ for (const [command, blocked] of [["git push", true], ["cd x && gh  pr review 1"
 		about(agent.Notice{Condition: task.Condition{Name: task.Idle}, Final: "one\ntwo", Usage: usage}),
 		about(agent.Notice{Condition: task.Condition{Name: task.Limited, Detail: "429 rate limit, try again in 2h", Until: noon.Add(2 * time.Hour)}, Usage: usage}),
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
+	if diff := cmp.Diff(want, modelText); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -42,8 +42,8 @@ func TestScriptsSayAndSpend(t *testing.T) {
 			if err := os.WriteFile(log, []byte(s.printed()), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			if s.told[0].Transcript != transcript {
-				t.Errorf("told transcript %q", s.told[0].Transcript)
+			if s.modelText[0].Transcript != transcript {
+				t.Errorf("told transcript %q", s.modelText[0].Transcript)
 			}
 			for name, o := range map[string]agent.Output{
 				"headless":                    {Log: log, Transcript: transcript, Headless: true},

@@ -81,7 +81,7 @@ var geminiScreen = screenPatterns{
 var opencodeScreen = screenPatterns{
 	asks:  []askPattern{{task.WaitingPermission, lazyPattern(`^△ Permission required`), lazyPattern(`^Allow once +Allow always`)}},
 	limit: lazyPattern(`(?i)(?:usage|rate) limit.*retrying`),
-	box:   &inputBox{barred: true, indent: 3, other: lazyPattern(`^Shell\b`), ghost: lazyPattern(`^Ask anything… `)},
+	box:   &inputBox{hasBar: true, indent: 3, other: lazyPattern(`^Shell\b`), ghost: lazyPattern(`^Ask anything… `)},
 }
 
 var piScreen = screenPatterns{

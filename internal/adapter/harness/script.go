@@ -151,7 +151,7 @@ type scriptNote struct {
 // ReadOutput implements Harness. Without a transcript, the output counts as what the script
 // said.
 func (script) ReadOutput(o Output) agent.Notice {
-	words := lastWords(o)
+	words := lastOutput(o)
 	n := agent.Notice{Final: words.Final}
 	path := o.Transcript
 	if path == "" && o.Log != "" {

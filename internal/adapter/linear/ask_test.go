@@ -127,7 +127,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 			if got := kindOf(read); got != tc.read {
 				t.Errorf("a read is %s, want %s: %v", got, tc.read, read)
 			}
-			_, write := client.WriteChange(t.Context(), tracker.Issue{Key: "ENG-1", ID: nobody}, board.Change{Title: "T"})
+			_, write := client.WriteChange(t.Context(), tracker.Issue{Key: "ENG-1", ID: unknownID}, board.Change{Title: "T"})
 			if got := kindOf(write); got != tc.write {
 				t.Errorf("a write is %s, want %s: %v", got, tc.write, write)
 			}
@@ -150,10 +150,10 @@ func TestACommentThatIsThereAlreadyIsSaid(t *testing.T) {
 	there := errorBody("conflict on insert of Comment", "invalid input", "INPUT_ERROR", "Entity Comment with id x already exists.")
 	for _, status := range []int{200, 400} {
 		client, _ := scripted(reply{status: status, body: there})
-		if _, err := client.WriteChange(t.Context(), tracker.Issue{Key: "ENG-1", ID: nobody}, board.Change{Key: "k", Comment: "Hello."}); err != nil {
+		if _, err := client.WriteChange(t.Context(), tracker.Issue{Key: "ENG-1", ID: unknownID}, board.Change{Key: "k", Comment: "Hello."}); err != nil {
 			t.Errorf("status %d: %v", status, err)
 		}
-		if _, err := client.WriteChange(t.Context(), tracker.Issue{Key: "ENG-1", ID: nobody}, board.Change{Comment: "Hello."}); err == nil {
+		if _, err := client.WriteChange(t.Context(), tracker.Issue{Key: "ENG-1", ID: unknownID}, board.Change{Comment: "Hello."}); err == nil {
 			t.Error("one that was given no id cannot be there")
 		}
 	}
@@ -292,7 +292,7 @@ func TestReadsAreMarked(t *testing.T) {
 	if _, err := client.AccountName(t.Context()); err != nil || s.last.Context().Value(mark{}) == nil {
 		t.Errorf("a read is not marked, %v", err)
 	}
-	if _, err := client.WriteChange(t.Context(), tracker.Issue{ID: nobody}, board.Change{Title: "T"}); err != nil || s.last.Context().Value(mark{}) != nil {
+	if _, err := client.WriteChange(t.Context(), tracker.Issue{ID: unknownID}, board.Change{Title: "T"}); err != nil || s.last.Context().Value(mark{}) != nil {
 		t.Errorf("a write is marked, %v", err)
 	}
 }

@@ -44,14 +44,14 @@ type refused struct{ fault }
 func (r *refused) Error() string { return "linear refused: " + r.shortText() }
 
 var (
-	unfound    = lazy.NewRegexp(`(?i)^entity not found:? *(\w+)`)
+	notFound   = lazy.NewRegexp(`(?i)^entity not found:? *(\w+)`)
 	unresolved = lazy.NewRegexp(`(?i)could not find referenced (\w+)`)
 )
 
 // missingKind returns the kind of thing that Linear could not find, or "" if the fault is
 // another one.
 func (f *fault) missingKind() string {
-	if m := unfound.FindStringSubmatch(f.Message); m != nil {
+	if m := notFound.FindStringSubmatch(f.Message); m != nil {
 		return strings.ToLower(m[1])
 	}
 	if m := unresolved.FindStringSubmatch(f.Extensions.Presentable); m != nil {

@@ -35,7 +35,7 @@ func requests() map[string]struct {
 		"teamQuery":            {teamQuery, []any{teamVars{Team: "ENG", Project: "Shop"}, teamVars{Team: "ENG"}}, teamAnswer{}},
 		"statesQuery":          {statesQuery, []any{teamPageVars{Team: "ENG"}, teamPageVars{Team: "ENG", After: &after}}, statesAnswer{}},
 		"labelsQuery":          {labelsQuery, []any{teamPageVars{Team: "ENG"}, teamPageVars{Team: "ENG", After: &after}}, labelsAnswer{}},
-		"namesQuery":           {namesQuery, []any{namesVars{States: []string{nobody}, Labels: []string{nobody, nobody}}}, namesAnswer{}},
+		"namesQuery":           {namesQuery, []any{namesVars{States: []string{unknownID}, Labels: []string{unknownID, unknownID}}}, namesAnswer{}},
 		"issueQuery":           {issueQuery, []any{issueVars{ID: "ENG-1"}}, issueAnswer{}},
 		"moreLabelsQuery":      {moreLabelsQuery, []any{moreVars{"id", after}}, moreLabelsAnswer{}},
 		"moreCommentsQuery":    {moreCommentsQuery, []any{moreVars{"id", after}}, moreCommentsAnswer{}},
@@ -51,9 +51,9 @@ func requests() map[string]struct {
 		}, issuesAnswer{}},
 		"updateMutation": {updateMutation, []any{
 			updateVars{"ENG-1", updateInput{}},
-			updateVars{"ENG-1", updateInput{nobody, []string{nobody}, []string{nobody}, text, &text}},
+			updateVars{"ENG-1", updateInput{unknownID, []string{unknownID}, []string{unknownID}, text, &text}},
 		}, updateAnswer{}},
-		"commentMutation": {commentMutation, []any{commentVars{commentInput{nobody, nobody, text}}, commentVars{commentInput{IssueID: nobody, Body: text}}}, commentAnswer{}},
+		"commentMutation": {commentMutation, []any{commentVars{commentInput{unknownID, unknownID, text}}, commentVars{commentInput{IssueID: unknownID, Body: text}}}, commentAnswer{}},
 	}
 }
 

@@ -188,12 +188,12 @@ func findByName[T any](known map[string]T, name string) (T, bool) {
 	return none, false
 }
 
-// nobody is an id that does not exist: Linear must never get an empty list of ids.
-const nobody = "00000000-0000-4000-8000-000000000000"
+// unknownID is an id that does not exist: Linear must never get an empty list of ids.
+const unknownID = "00000000-0000-4000-8000-000000000000"
 
 // confirmNames checks that ids still have their names before anything is changed.
 func (t *Tracker) confirmNames(ctx context.Context, to *updateInput, want map[string]string) error {
-	vars := namesVars{States: []string{nobody}, Labels: []string{nobody}}
+	vars := namesVars{States: []string{unknownID}, Labels: []string{unknownID}}
 	if to.StateID != "" {
 		vars.States = []string{to.StateID}
 	}

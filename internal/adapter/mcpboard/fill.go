@@ -6,14 +6,14 @@ import (
 	"orange/internal/lazy"
 )
 
-var hole = lazy.NewRegexp(`\{([a-z_]+)(\??)\}`)
+var placeholder = lazy.NewRegexp(`\{([a-z_]+)(\??)\}`)
 
 // templateVariables returns the names of the placeholders in an argument's template.
 func templateVariables(template any) []string {
 	var out []string
 	switch v := template.(type) {
 	case string:
-		for _, m := range hole.FindAllStringSubmatch(v, -1) {
+		for _, m := range placeholder.FindAllStringSubmatch(v, -1) {
 			out = append(out, m[1])
 		}
 	case []any:
@@ -60,7 +60,7 @@ func fillOne(template any, vars map[string]any) (any, bool) {
 }
 
 func fillText(template string, vars map[string]any) (any, bool) {
-	m := hole.FindStringSubmatch(template)
+	m := placeholder.FindStringSubmatch(template)
 	if m != nil && m[0] == template {
 		v := vars[m[1]]
 		if v == nil {
@@ -68,7 +68,7 @@ func fillText(template string, vars map[string]any) (any, bool) {
 		}
 		return v, m[2] == "" || v != ""
 	}
-	return hole.ReplaceAllStringFunc(template, func(h string) string {
+	return placeholder.ReplaceAllStringFunc(template, func(h string) string {
 		text, _ := vars[strings.Trim(h, "{?}")].(string)
 		return text
 	}), true

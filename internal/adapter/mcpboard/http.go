@@ -76,14 +76,14 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("%d %s", e.code, http.StatusText(e.code))
 }
 
-func (e *statusError) troubleKind() string {
+func (e *statusError) errorKind() string {
 	switch e.code {
 	case 401, 403:
-		return troubleDenied
+		return kindDenied
 	case 429:
-		return troubleLimited
+		return kindLimited
 	}
-	return troubleBroken
+	return kindBroken
 }
 
 // bounded is a body that returns an error if it is too long.

@@ -36,7 +36,7 @@ type Mapping struct {
 	Whoami    *Operation `json:"whoami,omitempty"`
 
 	Key        *Pattern          `json:"key,omitempty"` // the form of keys; anything else is not an issue
-	Errors     []Trouble         `json:"errors,omitempty"`
+	Errors     []ErrorPattern    `json:"errors,omitempty"`
 	Priorities map[string]string `json:"priorities,omitempty"` // the board's word: urgent, high, medium or low
 	Times      []string          `json:"times,omitempty"`      // layouts of Go's time package, besides RFC 3339; UTC unless they contain a zone
 	Closed     []string          `json:"closed,omitempty"`     // columns or states of linked issues in which no work is left
@@ -107,16 +107,16 @@ func (f *FieldRule) UnmarshalJSON(data []byte) error {
 
 // Kinds of trouble.
 const (
-	troubleMissing = "missing" // there is no such issue, column or tag
-	troubleDenied  = "denied"  // the secret is not accepted
-	troubleLimited = "limited" // too many requests
-	troubleRefused = "refused" // it can never be done
-	troubleDone    = "done"    // it is already done
-	troubleBroken  = "broken"  // the board failed
+	kindMissing = "missing" // there is no such issue, column or tag
+	kindDenied  = "denied"  // the secret is not accepted
+	kindLimited = "limited" // too many requests
+	kindRefused = "refused" // it can never be done
+	kindDone    = "done"    // it is already done
+	kindBroken  = "broken"  // the board failed
 )
 
 // A Trouble matches answers that are errors. Boards often report them in plain text.
-type Trouble struct {
+type ErrorPattern struct {
 	Match *Pattern `json:"match"`
 	Is    string   `json:"is"` // missing, denied, limited, refused, done or broken
 }
@@ -227,7 +227,7 @@ func (m *Mapping) check() error {
 		return errors.New("add_tag and remove_tag go together: give both, or set_tags")
 	}
 	for _, e := range m.Errors {
-		if e.Match == nil || !slices.Contains([]string{troubleMissing, troubleDenied, troubleLimited, troubleRefused, troubleDone, troubleBroken}, e.Is) {
+		if e.Match == nil || !slices.Contains([]string{kindMissing, kindDenied, kindLimited, kindRefused, kindDone, kindBroken}, e.Is) {
 			return fmt.Errorf("errors: %q is not a kind of error: give match, and is as missing, denied, limited, refused, done or broken", oneLine(e.Is, 40))
 		}
 	}

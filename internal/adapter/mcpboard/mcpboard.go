@@ -261,7 +261,7 @@ func idOf(is tracker.Issue) string {
 // asNotFound converts the error for something that a board does not have to
 // tracker.ErrNotFound.
 func asNotFound(err error) error {
-	if kindOf(err) == troubleMissing {
+	if kindOf(err) == kindMissing {
 		return tracker.ErrNotFound
 	}
 	return err
@@ -294,7 +294,7 @@ func (t *Tracker) AccountName(ctx context.Context) (string, error) {
 			name = oneLine(info.ServerInfo.Name, maxWord)
 		}
 		if lack := t.m.missingTools(tools); len(lack) > 0 {
-			return &troubleError{kind: troubleBroken, text: fmt.Sprintf("the board at %s has no %s: check mapping %s", t.where, strings.Join(lack, ", "), t.m.Name)}
+			return &boardError{kind: kindBroken, text: fmt.Sprintf("the board at %s has no %s: check mapping %s", t.where, strings.Join(lack, ", "), t.m.Name)}
 		}
 		return nil
 	})

@@ -216,14 +216,14 @@ func (r *Reading) readItems(text string) ([]record, error) {
 	if r.None.matches(text) {
 		return nil, nil
 	}
-	says := -1
+	textIndex := -1
 	if r.Count != nil {
 		m := r.Count.FindStringSubmatch(text)
 		if m == nil {
 			return nil, errors.New("it does not contain the number of items")
 		}
 		var err error
-		if says, err = strconv.Atoi(m[1]); err != nil {
+		if textIndex, err = strconv.Atoi(m[1]); err != nil {
 			return nil, errors.New("it does not contain the number of items")
 		}
 	}
@@ -231,8 +231,8 @@ func (r *Reading) readItems(text string) ([]record, error) {
 	if len(at) > maxItems {
 		return nil, fmt.Errorf("it has more than %d items", maxItems)
 	}
-	if says > len(at) {
-		return nil, fmt.Errorf("it states %d items, and %d can be parsed", says, len(at))
+	if textIndex > len(at) {
+		return nil, fmt.Errorf("it states %d items, and %d can be parsed", textIndex, len(at))
 	}
 	var out []record
 	for i, m := range at {
@@ -247,7 +247,7 @@ func (r *Reading) readItems(text string) ([]record, error) {
 		}
 		out = append(out, rec)
 	}
-	if says >= 0 && len(at) > says {
+	if textIndex >= 0 && len(at) > textIndex {
 		return out, errForged
 	}
 	return out, nil

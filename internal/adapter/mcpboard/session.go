@@ -171,21 +171,21 @@ func (e *brokenError) Unwrap() error { return e.cause }
 func (t *Tracker) explainError(ctx context.Context, err error, s *session) error {
 	var http *statusError
 	var rpc *jsonrpc.Error
-	var trouble *troubleError
+	var failure *boardError
 	var token *tokenError
 	switch {
-	case err == nil || errors.As(err, &trouble) || errors.Is(err, errClosed):
+	case err == nil || errors.As(err, &failure) || errors.Is(err, errClosed):
 		return err
 	case errors.As(err, &token):
 		return token
 	case errors.As(err, &http):
-		return t.newTroubleError(http.troubleKind(), http.Error(), http.after)
+		return t.newBoardError(http.errorKind(), http.Error(), http.after)
 	case ctx.Err() != nil:
 		return &brokenError{text: fmt.Sprintf("the board at %s did not answer in time: %v", t.where, ctx.Err()), cause: ctx.Err()}
 	case errors.Is(err, mcp.ErrSessionMissing):
 		return &brokenError{text: fmt.Sprintf("the board at %s forgot the session", t.where), unsent: true}
 	case errors.As(err, &rpc):
-		return t.newTroubleError(rpcKind(rpc.Code), rpc.Message, 0)
+		return t.newBoardError(rpcKind(rpc.Code), rpc.Message, 0)
 	}
 	said := err.Error()
 	if s != nil {
@@ -198,12 +198,12 @@ func (t *Tracker) explainError(ctx context.Context, err error, s *session) error
 // later, either.
 func rpcKind(code int64) string {
 	if code == jsonrpc.CodeInvalidParams || code == jsonrpc.CodeMethodNotFound {
-		return troubleRefused
+		return kindRefused
 	}
-	return troubleBroken
+	return kindBroken
 }
 
-// callTool calls a tool. The error is a *troubleError if the board reports a failure, in
+// callTool calls a tool. The error is a *boardError if the board reports a failure, in
 // whatever form. If the board is too busy, callTool tries again later.
 func (t *Tracker) callTool(ctx context.Context, op *Operation, vars map[string]any, again bool) (answer, error) {
 	if vars == nil {
@@ -221,11 +221,11 @@ func (t *Tracker) callTool(ctx context.Context, op *Operation, vars map[string]a
 			a, err = t.parseResult(r)
 			return err
 		})
-		var trouble *troubleError
-		if err == nil || !errors.As(err, &trouble) || trouble.kind != troubleLimited || try == maxLimited {
+		var failure *boardError
+		if err == nil || !errors.As(err, &failure) || failure.kind != kindLimited || try == maxLimited {
 			return a, err
 		}
-		if err := t.waitFor(ctx, max(trouble.after, t.o.Pause<<(try-1))); err != nil {
+		if err := t.waitFor(ctx, max(failure.after, t.o.Pause<<(try-1))); err != nil {
 			return a, err
 		}
 	}
@@ -251,7 +251,7 @@ func (t *Tracker) parseResult(r *mcp.CallToolResult) (answer, error) {
 			continue
 		}
 		if out.Len()+len(part.Text) > maxAnswer {
-			return answer{}, t.newTroubleError(troubleBroken, fmt.Sprintf("its answer is longer than %d KB", maxAnswer>>10), 0)
+			return answer{}, t.newBoardError(kindBroken, fmt.Sprintf("its answer is longer than %d KB", maxAnswer>>10), 0)
 		}
 		if out.Len() > 0 {
 			out.WriteByte('\n')
@@ -261,34 +261,34 @@ func (t *Tracker) parseResult(r *mcp.CallToolResult) (answer, error) {
 	a := answer{text: out.String(), structured: r.StructuredContent}
 	for _, e := range t.m.Errors {
 		if e.Match.matches(a.text) {
-			return a, t.newTroubleError(e.Is, a.text, 0)
+			return a, t.newBoardError(e.Is, a.text, 0)
 		}
 	}
 	if r.IsError {
-		return a, t.newTroubleError(troubleBroken, a.text, 0)
+		return a, t.newBoardError(kindBroken, a.text, 0)
 	}
 	return a, nil
 }
 
-// A troubleError is a board's report of a failure.
-type troubleError struct {
+// A boardError is a board's report of a failure.
+type boardError struct {
 	kind  string
 	text  string
 	after time.Duration // how long to wait, if the board states it
 }
 
-func (e *troubleError) Error() string { return e.text }
+func (e *boardError) Error() string { return e.text }
 
-func (t *Tracker) newTroubleError(kind, said string, after time.Duration) error {
+func (t *Tracker) newBoardError(kind, said string, after time.Duration) error {
 	said = t.cleanMessage(said)
 	text := fmt.Sprintf("the board at %s says: %s", t.where, said)
 	switch kind {
-	case troubleDenied:
+	case kindDenied:
 		text = fmt.Sprintf("the board at %s does not accept the secret: check where the tracker's token comes from (it says: %s)", t.where, said)
-	case troubleLimited:
+	case kindLimited:
 		text = fmt.Sprintf("the board at %s wants fewer requests: try again later (it says: %s)", t.where, said)
 	}
-	return &troubleError{kind: kind, text: text, after: after}
+	return &boardError{kind: kind, text: text, after: after}
 }
 
 // cleanMessage returns a message of a board as one line, without the secrets that it received.
@@ -306,9 +306,9 @@ func (t *Tracker) cleanMessage(s string) string {
 }
 
 func kindOf(err error) string {
-	var trouble *troubleError
-	if errors.As(err, &trouble) {
-		return trouble.kind
+	var failure *boardError
+	if errors.As(err, &failure) {
+		return failure.kind
 	}
 	return ""
 }

@@ -182,14 +182,14 @@ func strange(t *testing.T, tools map[string]func() (*mcp.CallToolResult, error))
 	return web.URL
 }
 
-func says(text string) func() (*mcp.CallToolResult, error) {
+func textIndex(text string) func() (*mcp.CallToolResult, error) {
 	return func() (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil
 	}
 }
 
 func TestToolsThatAreMissingAreNamed(t *testing.T) {
-	b := open(t, mcpboard.BoardOptions{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"list_tasks": says("x")}), Mapping: mcpboard.ShippedMappings()["joan"]})
+	b := open(t, mcpboard.BoardOptions{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"list_tasks": textIndex("x")}), Mapping: mcpboard.ShippedMappings()["joan"]})
 	_, err := b.AccountName(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "tool get_task") || !strings.Contains(err.Error(), "tool update_task") || strings.Contains(err.Error(), "tool list_tasks,") {
 		t.Errorf("%v", err)
@@ -206,7 +206,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		"of another one": {`{"id":"x","title":"T","project_id":"other"}`, tracker.ErrNotFound.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := open(t, mcpboard.BoardOptions{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"get_task": says(tc.text)}), Scope: "mine", Mapping: mcpboard.ShippedMappings()["joan"]})
+			b := open(t, mcpboard.BoardOptions{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"get_task": textIndex(tc.text)}), Scope: "mine", Mapping: mcpboard.ShippedMappings()["joan"]})
 			_, err := b.ReadIssue(t.Context(), "0a000000-0000-4000-8000-000000000001")
 			if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "\n") || len(err.Error()) > 500 {
 				t.Errorf("%.600v, want %q", err, tc.want)
@@ -217,7 +217,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 
 // A write counts as made only if the answer confirms it.
 func TestAWriteThatIsNotConfirmedIsAnError(t *testing.T) {
-	b := open(t, mcpboard.BoardOptions{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"update_task": says("Thank you for your message.")}), Mapping: mcpboard.ShippedMappings()["joan"]})
+	b := open(t, mcpboard.BoardOptions{URL: strange(t, map[string]func() (*mcp.CallToolResult, error){"update_task": textIndex("Thank you for your message.")}), Mapping: mcpboard.ShippedMappings()["joan"]})
 	_, err := b.WriteChange(t.Context(), tracker.Issue{Key: "x"}, board.Change{Title: "T"})
 	if err == nil || !strings.Contains(err.Error(), "does not confirm that it was done") {
 		t.Errorf("%v", err)

@@ -83,7 +83,7 @@ func (t *Tracker) inSchema(ctx context.Context, op *Operation) ([]named, error) 
 		}
 		tool := tools[op.Tool]
 		if tool == nil {
-			return t.newTroubleError(troubleBroken, fmt.Sprintf("it has no tool %s", op.Tool), 0)
+			return t.newBoardError(kindBroken, fmt.Sprintf("it has no tool %s", op.Tool), 0)
 		}
 		for _, v := range followPath(tool.InputSchema, op.Schema+".*") {
 			if name, ok := v.(string); ok {

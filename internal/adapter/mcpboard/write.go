@@ -77,7 +77,7 @@ func (t *Tracker) moveIssue(ctx context.Context, id, column string) error {
 // asStale treats what a board does not know, or does not accept, as a name that no longer
 // exists, because the issue existed a moment ago.
 func asStale(err error) error {
-	if kind := kindOf(err); kind == troubleMissing || kind == troubleRefused {
+	if kind := kindOf(err); kind == kindMissing || kind == kindRefused {
 		return tracker.ErrStale
 	}
 	return err
@@ -114,7 +114,7 @@ func (t *Tracker) eachTag(ctx context.Context, id string, c board.Change) error 
 		if !ok {
 			continue // no issue has a tag that the board does not have
 		}
-		if err := t.writeChecked(ctx, t.m.RemoveTag, tagVars(id, tag)); err != nil && kindOf(err) != troubleMissing {
+		if err := t.writeChecked(ctx, t.m.RemoveTag, tagVars(id, tag)); err != nil && kindOf(err) != kindMissing {
 			return asStale(err)
 		}
 	}
@@ -198,9 +198,9 @@ func (t *Tracker) writeText(ctx context.Context, id, author string, s textWrite)
 	}
 	err := t.writeChecked(ctx, s.op, map[string]any{"id": id, "text": s.text, "texts": texts, "author": oneLine(author, 100)})
 	switch kindOf(err) {
-	case troubleRefused:
+	case kindRefused:
 		return board.Refusef("the board does not accept the %s: %s", s.what, oneLine(err.Error(), 300))
-	case troubleMissing:
+	case kindMissing:
 		return tracker.ErrNotFound
 	}
 	return err
@@ -247,7 +247,7 @@ func splitText(text string, most int) []string {
 // writeChecked makes a write. Only an answer that confirms it counts as success.
 func (t *Tracker) writeChecked(ctx context.Context, op *Operation, vars map[string]any) error {
 	a, err := t.callTool(ctx, op, vars, op != t.m.Comment)
-	if kindOf(err) == troubleDone {
+	if kindOf(err) == kindDone {
 		return nil
 	}
 	if err != nil {

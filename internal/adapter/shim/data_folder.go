@@ -14,9 +14,9 @@ type DataFolder struct {
 	Attempts string                 // the folder of all attempts: it holds a folder for each task
 }
 
-// spareFilter returns a function that reports whether a process does not belong to the attempt. A process that carries
+// protectedFilter returns a function that reports whether a process does not belong to the attempt. A process that carries
 // the mark of the attempt always belongs to it: servers and shims are started without it.
-func (d DataFolder) spareFilter(key string) func(Process) bool {
+func (d DataFolder) protectedFilter(key string) func(Process) bool {
 	var server Process
 	held := false
 	if d.Server != nil {
@@ -30,8 +30,8 @@ func (d DataFolder) spareFilter(key string) func(Process) bool {
 		if key != "" && carriesKey(p.PID, key) {
 			return false
 		}
-		_, attends := d.ShimFolder(p.PID)
-		return attends || held && p == server || terminal != 0 && p.PID == terminal
+		_, isShim := d.ShimFolder(p.PID)
+		return isShim || held && p == server || terminal != 0 && p.PID == terminal
 	}
 }
 

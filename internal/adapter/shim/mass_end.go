@@ -17,9 +17,9 @@ const (
 const (
 	// togetherWithin is how close ends must be to count as one event.
 	togetherWithin = 2 * time.Second
-	// lookBack is how long an end is remembered. An agent may take a while to end, so the time at which its shim was
+	// recentSignals is how long an end is remembered. An agent may take a while to end, so the time at which its shim was
 	// signalled counts.
-	lookBack = 20 * time.Second
+	recentSignals = 20 * time.Second
 )
 
 // lost is the value of Struck for a shim that is gone without a record.
@@ -147,7 +147,7 @@ func (s *Supervisor) forgetShimEnd(f Folder) {
 	s.goUnlessClosed(func() {
 		select {
 		case <-s.ctx.Done():
-		case <-time.After(lookBack):
+		case <-time.After(recentSignals):
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()

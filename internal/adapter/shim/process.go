@@ -72,7 +72,7 @@ func (p Process) checkedKill(sig unix.Signal) error {
 
 // descendantsOf lists the roots among rows and all their descendants, without those that have ended and without those
 // that are spared and their descendants. Others reports whether there are spared ones.
-func descendantsOf(rows []row, spared func(Process) bool, root func(row) bool) (found []Process, others bool) {
+func descendantsOf(rows []row, protected func(Process) bool, root func(row) bool) (found []Process, others bool) {
 	children := map[int][]row{}
 	var queue []row
 	for _, r := range rows {
@@ -89,7 +89,7 @@ func descendantsOf(rows []row, spared func(Process) bool, root func(row) bool) (
 			continue
 		}
 		seen[r.PID] = true
-		if spared(r.Process) {
+		if protected(r.Process) {
 			others = true
 			continue
 		}
@@ -111,7 +111,7 @@ func (s Started) livingProcesses(d DataFolder) ([]Process, error) {
 	}
 	ours := s.inGroup(rows)
 	tmux := s.tmuxServers()
-	found, _ := descendantsOf(rows, s.spareFilter(d), func(r row) bool {
+	found, _ := descendantsOf(rows, s.protectedFilter(d), func(r row) bool {
 		return s.Child.PID != 0 && r.Process == s.Child || r.Process == s.Shim || ours && r.group == s.PGID ||
 			slices.Contains(tmux, r.PID) || s.Key != "" && carriesKey(r.PID, s.Key)
 	})
@@ -119,10 +119,10 @@ func (s Started) livingProcesses(d DataFolder) ([]Process, error) {
 	return slices.DeleteFunc(found, func(p Process) bool { return slices.Contains(above, p.PID) }), nil
 }
 
-// spareFilter returns a function that reports whether a process does not belong to the attempt. Its own shim does.
-func (s Started) spareFilter(d DataFolder) func(Process) bool {
-	spares := d.spareFilter(s.Key)
-	return func(p Process) bool { return p != s.Shim && spares(p) }
+// protectedFilter returns a function that reports whether a process does not belong to the attempt. Its own shim does.
+func (s Started) protectedFilter(d DataFolder) func(Process) bool {
+	isProtected := d.protectedFilter(s.Key)
+	return func(p Process) bool { return p != s.Shim && isProtected(p) }
 }
 
 // tmuxServers returns the tmux servers that listen in the attempt's folder for them.

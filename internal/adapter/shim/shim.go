@@ -40,7 +40,7 @@ func runShim(folder Folder, data DataFolder, within time.Duration) int {
 	ProtectProcess()
 	a := &shim{folder: folder, data: data, signals: make(chan os.Signal, 8)}
 	signal.Notify(a.signals, unix.SIGTERM, unix.SIGINT, unix.SIGHUP)
-	if err := a.takeCharge(); err != nil {
+	if err := a.claimAttempt(); err != nil {
 		printNotice("cannot attend to this attempt: %v", err)
 		return 1
 	}
@@ -77,9 +77,9 @@ func printNotice(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "orange: "+format+"\r\n", args...) //nolint:errcheck // nobody may be watching
 }
 
-// takeCharge claims the attempt for this process. Of two shims, or a shim and the order to end, the first to write its
+// claimAttempt claims the attempt for this process. Of two shims, or a shim and the order to end, the first to write its
 // claim wins.
-func (a *shim) takeCharge() error {
+func (a *shim) claimAttempt() error {
 	self, err := readProcess(os.Getpid())
 	if err != nil {
 		return err

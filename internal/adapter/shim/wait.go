@@ -138,7 +138,7 @@ func (a *shim) leftProcesses() (ours []Process, others bool) {
 	self := a.claim.Shim
 	inGroup := a.claim.inGroup(rows)
 	tmux := a.claim.tmuxServers()
-	return descendantsOf(rows, a.claim.spareFilter(a.data), func(r row) bool {
+	return descendantsOf(rows, a.claim.protectedFilter(a.data), func(r row) bool {
 		return r.Process != self && (r.parent == self.PID || inGroup && r.group == a.claim.PGID || slices.Contains(tmux, r.PID))
 	})
 }

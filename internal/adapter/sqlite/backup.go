@@ -74,7 +74,7 @@ func (s *Store) writeBackup(ctx context.Context, dir string, now time.Time) (boo
 	if err != nil {
 		return false, err
 	}
-	if err := s.roomFor(ctx, dir); err != nil {
+	if err := s.checkFreeSpace(ctx, dir); err != nil {
 		return false, err
 	}
 	temp, err := s.vacuumInto(ctx, dir)
@@ -100,8 +100,8 @@ func (s *Store) writeBackup(ctx context.Context, dir string, now time.Time) (boo
 	return true, pruneBackups(append([]Backup{made}, list...))
 }
 
-// roomFor refuses a copy that would leave the store itself no room to grow.
-func (s *Store) roomFor(ctx context.Context, dir string) error {
+// checkFreeSpace refuses a copy that would leave the store itself no room to grow.
+func (s *Store) checkFreeSpace(ctx context.Context, dir string) error {
 	var size int64
 	err := s.read.QueryRowContext(ctx, "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()").Scan(&size)
 	if err != nil {

@@ -83,9 +83,9 @@ func (s *Store) AddCard(draft board.Card, now time.Time) (card board.Card, err e
 		if err != nil {
 			return err
 		}
-		told := board.ChangeBetween(board.Card{}, card, nil)
-		told.Author = card.Author
-		return addEvent(ctx, c, row, told, now)
+		recorded := board.ChangeBetween(board.Card{}, card, nil)
+		recorded.Author = card.Author
+		return addEvent(ctx, c, row, recorded, now)
 	})
 	if err != nil {
 		return board.Card{}, err

@@ -49,9 +49,9 @@ func changeCard(ctx context.Context, c *sql.Conn, project string, number int, ch
 	if next.Version == have.Version {
 		return have, false, nil
 	}
-	told := board.ChangeBetween(have, next, said)
-	told.Author, told.Key = change.Author, change.Key
-	return next, true, writeCard(ctx, c, row, next, said, told)
+	recorded := board.ChangeBetween(have, next, said)
+	recorded.Author, recorded.Key = change.Author, change.Key
+	return next, true, writeCard(ctx, c, row, next, said, recorded)
 }
 
 func keySeen(ctx context.Context, c *sql.Conn, row int64, key string) (seen bool, err error) {
@@ -60,7 +60,7 @@ func keySeen(ctx context.Context, c *sql.Conn, row int64, key string) (seen bool
 }
 
 // writeCard writes the next version of a card, with its new comment and its event.
-func writeCard(ctx context.Context, c *sql.Conn, row int64, next board.Card, said *board.Comment, told board.Change) error {
+func writeCard(ctx context.Context, c *sql.Conn, row int64, next board.Card, said *board.Comment, recorded board.Change) error {
 	text, err := json.Marshal(next)
 	if err != nil {
 		return err
@@ -76,13 +76,13 @@ func writeCard(ctx context.Context, c *sql.Conn, row int64, next board.Card, sai
 			return err
 		}
 	}
-	return addEvent(ctx, c, row, told, next.UpdatedAt)
+	return addEvent(ctx, c, row, recorded, next.UpdatedAt)
 }
 
-func addEvent(ctx context.Context, c *sql.Conn, row int64, told board.Change, at time.Time) error {
-	author := told.Author
-	told.Author = ""
-	text, err := json.Marshal(told)
+func addEvent(ctx context.Context, c *sql.Conn, row int64, recorded board.Change, at time.Time) error {
+	author := recorded.Author
+	recorded.Author = ""
+	text, err := json.Marshal(recorded)
 	if err != nil {
 		return err
 	}

@@ -40,20 +40,20 @@ func (s *Store) CompareRecords(ctx context.Context) (differences []string, err e
 func (s *Store) RepairRecords(ctx context.Context) error {
 	var broken []error
 	err := s.runTransaction(func(inner context.Context, c *sql.Conn) error {
-		var mend []task.Task
+		var differing []task.Task
 		err := eachDifference(inner, c, func(d difference) error {
 			if d.folded == nil {
 				broken = append(broken, errors.New(d.text))
 				return ctx.Err()
 			}
-			mend = append(mend, *d.folded)
+			differing = append(differing, *d.folded)
 			return ctx.Err()
 		})
 		if err != nil {
 			return err
 		}
-		for i := range mend {
-			if err := rewriteTask(inner, c, &mend[i]); err != nil {
+		for i := range differing {
+			if err := rewriteTask(inner, c, &differing[i]); err != nil {
 				return err
 			}
 		}

@@ -14,17 +14,17 @@ import (
 // display before it is parsed. Repeated calls for a window cost one tmux process each.
 func (s *Server) CaptureStyled(ctx context.Context, session, window string) (string, error) {
 	name := session + " " + windowName(window)
-	if id, ok := s.looked.Load(name); ok {
+	if id, ok := s.panes.Load(name); ok {
 		if text, ok, err := s.captureStyledPane(ctx, id.(string), name); ok || err != nil {
 			return text, err
 		}
-		s.looked.Delete(name)
+		s.panes.Delete(name)
 	}
 	p, err := s.findPane(ctx, session, window)
 	if err == nil {
 		var text string
 		if text, err = s.runCommands(ctx, nil, p.captureCommand("-e")); err == nil {
-			s.looked.Store(name, p.id)
+			s.panes.Store(name, p.id)
 			return convertFrames(text), nil
 		}
 	}

@@ -40,7 +40,7 @@ type Server struct {
 	socket  []string
 	env     []string
 	buffers atomic.Int64
-	looked  sync.Map // names of windows to the ids of their panes, as last seen
+	panes   sync.Map // names of windows to the ids of their panes, as last seen
 }
 
 // New returns the tmux server with this socket: a name for -L or, if it contains a slash, a

@@ -32,9 +32,9 @@ func (w *workspace) asideFolder(keeper string) string {
 	return filepath.Join(w.pool.root, asideName, w.Name, keeper)
 }
 
-// asideUntracked sets aside what the default branch does not ignore. These files were ignored
+// setAsideUntracked sets aside what the default branch does not ignore. These files were ignored
 // when the work was saved; otherwise they would have been saved and removed.
-func (w *workspace) asideUntracked(ctx context.Context, keeper string) error {
+func (w *workspace) setAsideUntracked(ctx context.Context, keeper string) error {
 	files, err := w.pool.git.UntrackedFiles(ctx, w.path)
 	if err != nil {
 		return err
@@ -42,8 +42,8 @@ func (w *workspace) asideUntracked(ctx context.Context, keeper string) error {
 	return w.setAside(keeper, files)
 }
 
-// asideIgnored sets aside what git ignores.
-func (w *workspace) asideIgnored(ctx context.Context, keeper string) error {
+// setAsideIgnored sets aside what git ignores.
+func (w *workspace) setAsideIgnored(ctx context.Context, keeper string) error {
 	files, err := w.pool.git.AllIgnored(ctx, w.path)
 	if err != nil {
 		return err

@@ -21,12 +21,12 @@ const (
 
 // A binding is what a workspace records about the task that has it, or had it last.
 type binding struct {
-	Task    task.ID `json:"task"`
-	Branch  string  `json:"branch"`
-	Ready   bool    `json:"ready,omitempty"`     // the task has it completely prepared
-	Torn    bool    `json:"torn_down,omitempty"` // the teardown command has run
-	Cleaned bool    `json:"cleaned,omitempty"`   // the work in it is saved, and it was reset to its HEAD
-	Salvage string  `json:"salvage,omitempty"`   // the ref that holds that work
+	Task     task.ID `json:"task"`
+	Branch   string  `json:"branch"`
+	Ready    bool    `json:"ready,omitempty"`     // the task has it completely prepared
+	TornDown bool    `json:"torn_down,omitempty"` // the teardown command has run
+	Cleaned  bool    `json:"cleaned,omitempty"`   // the work in it is saved, and it was reset to its HEAD
+	Salvage  string  `json:"salvage,omitempty"`   // the ref that holds that work
 }
 
 // readBinding reads one of the two files. A file that does not exist gives a binding without a

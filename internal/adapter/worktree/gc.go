@@ -145,7 +145,7 @@ func (p *Pool) removeWorkspace(ctx context.Context, r *Removed, holder task.ID, 
 	// rules would make them part of the work.
 	return p.runSteps(
 		step{"drop", func() error { return w.dropOwn(ctx, keeper) }},
-		step{"aside", func() error { return w.asideIgnored(ctx, keeper) }},
+		step{"aside", func() error { return w.setAsideIgnored(ctx, keeper) }},
 		step{"salvage", func() (err error) { r.Salvage, err = p.git.SalvageWork(ctx, w.path, keeper); return err }},
 		step{"clean", func() error { return p.git.CleanWorktree(ctx, w.path, keeper) }},
 		step{"remove", func() error { return p.git.RemoveWorktree(ctx, w.path) }},

@@ -71,11 +71,11 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 var errNoWorktree = errors.New("it is no longer a worktree of the project")
 
 func (w *workspace) tearDown(ctx context.Context) error {
-	if w.now.Torn {
+	if w.now.TornDown {
 		return nil
 	}
 	failed := w.runCommand(ctx, "teardown", w.Teardown)
-	w.now.Torn = true
+	w.now.TornDown = true
 	return joinErrors(failed, w.saveBinding())
 }
 
@@ -102,7 +102,7 @@ func (w *workspace) clearingSteps(ctx context.Context, keeper string) []step {
 		{"clean", func() error { return w.withoutNested(keeper, func() error { return w.cleanWorktree(ctx, keeper) }) }},
 		{"drop", func() error { return w.dropOwn(ctx, keeper) }},
 		{"detach", func() error { return w.detachHead(ctx, keeper) }},
-		{"aside", func() error { return w.asideUntracked(ctx, keeper) }},
+		{"aside", func() error { return w.setAsideUntracked(ctx, keeper) }},
 	}
 }
 
@@ -131,7 +131,7 @@ func (w *workspace) withoutNested(keeper string, do func() error) error {
 // they do not belong in the repository.
 func (w *workspace) salvageWork(ctx context.Context, keeper string) error {
 	if w.now.Cleaned {
-		if err := w.asideUntracked(ctx, keeper); err != nil {
+		if err := w.setAsideUntracked(ctx, keeper); err != nil {
 			return err
 		}
 	}

@@ -172,15 +172,15 @@ func (a *Agents) Len() int {
 // announceStart announces a start; the caller calls over when pids has the new processes. Until then an unknown process
 // may be the one that is being started, because it runs before its pid is known here.
 func (a *Agents) announceStart() (over func()) {
-	born := make(chan struct{})
+	started := make(chan struct{})
 	a.mu.Lock()
-	a.pendingStarts = append(a.pendingStarts, born)
+	a.pendingStarts = append(a.pendingStarts, started)
 	a.mu.Unlock()
 	return func() {
 		a.mu.Lock()
-		a.pendingStarts = slices.DeleteFunc(a.pendingStarts, func(c chan struct{}) bool { return c == born })
+		a.pendingStarts = slices.DeleteFunc(a.pendingStarts, func(c chan struct{}) bool { return c == started })
 		a.mu.Unlock()
-		close(born)
+		close(started)
 	}
 }
 

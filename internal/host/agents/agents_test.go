@@ -301,11 +301,11 @@ func TestAMessageIsTypedOnceAndSentUntilItIsHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, true)
 		c.start(1)
-		if err := c.TellAgent(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "does not accept the message") {
+		if err := c.MessageAgent(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "does not accept the message") {
 			t.Fatal(err)
 		}
 		c.acks = true
-		if err := c.TellAgent(t.Context(), c.task, tellOf(1)); err != nil {
+		if err := c.MessageAgent(t.Context(), c.task, tellOf(1)); err != nil {
 			t.Fatal(err)
 		}
 		pastes := 0
@@ -330,7 +330,7 @@ func TestNothingIsTypedIntoAQuestion(t *testing.T) {
 		} else {
 			c.draws("may I?", "")
 		}
-		if err := c.TellAgent(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) || len(c.typed) != 0 {
+		if err := c.MessageAgent(t.Context(), c.task, tellOf(0)); !errors.Is(err, task.ErrNotNow) || len(c.typed) != 0 {
 			t.Errorf("%s: %v, typed %q", how, err, c.typed)
 		}
 	}
@@ -340,7 +340,7 @@ func TestAnAgentWithoutATerminalIsLetGoToBeTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, false)
 		c.start(1)
-		if err := c.TellAgent(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "ended before it received the message") {
+		if err := c.MessageAgent(t.Context(), c.task, tellOf(0)); err == nil || !strings.Contains(err.Error(), "ended before it received the message") {
 			t.Fatal(err)
 		}
 		if got := c.submitted(signal.Exit); len(got) != 1 || got[0].Code != 143 {
@@ -356,7 +356,7 @@ func TestAMessageThatIsDroppedLetsTheAgentWork(t *testing.T) {
 		c.start(1)
 		told := make(chan error, 1)
 		moved := c.task
-		go func() { told <- c.TellAgent(t.Context(), moved, tellOf(0)) }()
+		go func() { told <- c.MessageAgent(t.Context(), moved, tellOf(0)) }()
 		synctest.Wait()
 		c.drops()
 		if err := <-told; err == nil || !strings.Contains(err.Error(), "was dropped") {
@@ -388,7 +388,7 @@ func TestAMessageThatIsDroppedIsNotTyped(t *testing.T) {
 				} else {
 					time.AfterFunc(tt.after, c.drops)
 				}
-				if err := c.TellAgent(t.Context(), moved, tellOf(0)); err == nil || !strings.Contains(err.Error(), "was dropped") {
+				if err := c.MessageAgent(t.Context(), moved, tellOf(0)); err == nil || !strings.Contains(err.Error(), "was dropped") {
 					t.Error(err)
 				}
 				keys := 0

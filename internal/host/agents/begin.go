@@ -15,7 +15,7 @@ import (
 
 const (
 	startsWithin = 20 * time.Second // an attempt that ends later than this has started
-	standsStill  = 5 * time.Second  // a start counts as stopped when a screen with text has not changed for so long
+	stillTime    = 5 * time.Second  // a start counts as stopped when a screen with text has not changed for so long
 	staysEmpty   = time.Minute      // likewise for an empty screen: some programs need most of a minute to draw
 	minScreenGap = time.Second      // between two reads of a screen
 	maxScreenGap = 30 * time.Second
@@ -27,9 +27,9 @@ const (
 	maxLastBytes = 2000
 )
 
-// hookCame records that a hook of an attempt was called. If the attempt counted as not started, hookCame sets the
+// noteHook records that a hook of an attempt was called. If the attempt counted as not started, noteHook sets the
 // condition of n to running.
-func (a *Agents) hookCame(k Key, n *agent.Notice) {
+func (a *Agents) noteHook(k Key, n *agent.Notice) {
 	turn := n.Condition.Name != "" && n.Condition.Name != task.TurnFailed
 	a.mu.Lock()
 	at := a.live[k]
@@ -70,7 +70,7 @@ func (a *Agents) withWatched(k Key, f func(at *attempt)) {
 // that asks something that Orange does not know, such as a login, a licence or release notes. watchStart types nothing.
 func (a *Agents) watchStart(k Key, session string) {
 	card, err := a.LoadCard(k)
-	if err != nil || a.Terminal == nil || session == "" || card.Window == "" || card.Unhooked || card.Hooked || card.Heard || card.Transcript != "" {
+	if err != nil || a.Terminal == nil || session == "" || card.Window == "" || card.Unhooked || card.Hooked || card.Reported || card.Transcript != "" {
 		return
 	}
 	a.withWatched(k, func(at *attempt) {
@@ -114,7 +114,7 @@ func (w *startWatch) observeScreen(pane string) bool {
 		w.pane, w.since, w.gap = pane, now, 0
 	}
 	lines := ansi.LastLines(pane, maxLastLines)
-	limit := standsStill
+	limit := stillTime
 	if len(lines) == 0 {
 		limit = staysEmpty
 	}
@@ -164,19 +164,19 @@ func (a *Agents) maskSecrets(harness, text string) string {
 	return a.Mask(harness, text)
 }
 
-// lookWaits are the pauses after a hook of a working agent before its record and its screen are read, for harnesses
+// failureCheckDelays are the pauses after a hook of a working agent before its record and its screen are read, for harnesses
 // in which no hook reports that a turn failed.
-var lookWaits = [...]time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
+var failureCheckDelays = [...]time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second}
 
-// lookForFailure checks a few times whether the current turn of an agent has failed, and stops when a hook is called.
-func (a *Agents) lookForFailure(k Key) {
+// checkForFailure checks a few times whether the current turn of an agent has failed, and stops when a hook is called.
+func (a *Agents) checkForFailure(k Key) {
 	at := a.watchedAttempt(k)
 	if at == nil {
 		return
 	}
 	hooks := a.hookCount(at)
 	a.goUnlessStopping(func() {
-		for _, wait := range lookWaits {
+		for _, wait := range failureCheckDelays {
 			if !a.pauseFor(a.ctx, at, wait) || a.hookCount(at) != hooks {
 				return
 			}
@@ -207,7 +207,7 @@ func (a *Agents) failedOrShown(t *task.Task, k Key, at *attempt, hooks int) {
 	ctx, cancel := context.WithTimeout(a.ctx, 5*time.Second)
 	defer cancel()
 	n := agent.Notice{Condition: task.Condition{Name: task.TurnFailed, Detail: a.maskSecrets(card.Harness, left.Failure)}}
-	if err := a.unlessHookCame(ctx, k, at, hooks, n); err != nil {
+	if err := a.unlessHookArrived(ctx, k, at, hooks, n); err != nil {
 		a.Log.Warn("report a failed turn", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 	}
 }

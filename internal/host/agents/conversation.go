@@ -21,7 +21,7 @@ func (a *Agents) AttemptConversation(t *task.Task, number int, after string) (ag
 		return agent.Conversation{}, err
 	}
 	left := a.attemptOutput(t, k, card)
-	after, told := strings.CutSuffix(after, toldLast)
+	after, told := strings.CutSuffix(after, lastMark)
 	out := a.Harnesses.ReadConversation(card.Harness, left, after)
 	if told { // the record has caught up
 		if n := slices.IndexFunc(out.Turns, func(t transcript.Turn) bool {
@@ -44,13 +44,13 @@ func (a *Agents) AttemptConversation(t *task.Task, number int, after string) (ag
 		}
 	}
 	if told {
-		out.Next += toldLast
+		out.Next += lastMark
 	}
 	return out, nil
 }
 
-// toldLast marks a Next before which the last message was returned although the agent's record lacks it.
-const toldLast = "+last"
+// lastMark marks a Next before which the last message was returned although the agent's record lacks it.
+const lastMark = "+last"
 
 // joinLines returns a text without its line breaks, for comparison.
 func joinLines(text string) string { return strings.Join(strings.Fields(ansi.SafeText(text)), " ") }

@@ -17,10 +17,10 @@ var sendTimeouts = [...]time.Duration{700 * time.Millisecond, 2 * time.Second, 4
 // lastTurn is how long an agent without a terminal may take to end by itself before it is ended because of a message.
 const lastTurn = time.Minute
 
-// TellAgent sends a message to a running agent: it pastes the message into the agent's terminal and presses Enter,
-// if the screen allows that. An agent without a terminal cannot receive messages: TellAgent waits for its end and
+// MessageAgent sends a message to a running agent: it pastes the message into the agent's terminal and presses Enter,
+// if the screen allows that. An agent without a terminal cannot receive messages: MessageAgent waits for its end and
 // returns an error, and the engine starts another agent with the message.
-func (a *Agents) TellAgent(ctx context.Context, t task.Task, e task.Effect) error {
+func (a *Agents) MessageAgent(ctx context.Context, t task.Task, e task.Effect) error {
 	k := Key{t.ID, e.Attempt}
 	card, err := a.LoadCard(k)
 	if err != nil {
@@ -115,14 +115,14 @@ func (a *Agents) pauseFor(ctx context.Context, at *attempt, d time.Duration) boo
 
 // awaitPrompted waits at most d until the agent acknowledges a prompt, and reports whether it did.
 func (a *Agents) awaitPrompted(ctx context.Context, at *attempt, d time.Duration) bool {
-	return a.waitFor(ctx, at, d, at.prompted) == came
+	return a.waitFor(ctx, at, d, at.prompted) == arrived
 }
 
 // How a wait ended.
 const (
-	broken = iota // the attempt or a context ended
-	passed        // the time passed
-	came          // the channel received
+	broken  = iota // the attempt or a context ended
+	passed         // the time passed
+	arrived        // the channel received
 )
 
 func (a *Agents) waitFor(ctx context.Context, at *attempt, d time.Duration, what <-chan struct{}) int {
@@ -130,7 +130,7 @@ func (a *Agents) waitFor(ctx context.Context, at *attempt, d time.Duration, what
 	defer timer.Stop()
 	select {
 	case <-what:
-		return came
+		return arrived
 	case <-timer.C:
 		return passed
 	case <-at.over:

@@ -33,7 +33,7 @@ type Card struct {
 	PromptHash string      `json:"prompt_hash,omitempty"`
 	Window     string      `json:"window,omitempty"` // in the task's terminal session; "" without a terminal
 	Session    string      `json:"session,omitempty"`
-	Heard      bool        `json:"heard,omitempty"`   // the harness reported this conversation
+	Reported   bool        `json:"heard,omitempty"`   // the harness reported this conversation
 	Resumed    bool        `json:"resumed,omitempty"` // the attempt continued an earlier conversation
 	Transcript string      `json:"transcript,omitempty"`
 	Final      string      `json:"final,omitempty"`
@@ -44,7 +44,7 @@ type Card struct {
 	Sent       []string    `json:"sent,omitempty"`    // those of them that were alone in the input line when Enter was pressed
 	Pasted     time.Time   `json:"pasted,omitzero"`   // when a message was last pasted
 	Prompted   time.Time   `json:"prompted,omitzero"` // when the agent last acknowledged a prompt
-	Rested     time.Time   `json:"rested,omitzero"`   // when its turn ended; zero if the last hook reported something else
+	TurnEnded  time.Time   `json:"rested,omitzero"`   // when its turn ended; zero if the last hook reported something else
 
 	Shown  *task.Condition `json:"shown,omitempty"`  // condition submitted because of the screen, while a message is pending
 	Before *task.Condition `json:"before,omitempty"` // the condition before that

@@ -28,7 +28,7 @@ func (a *Agents) ReceiveHook(ctx context.Context, k Key, harness, event string, 
 		return err
 	}
 	if c := n.Condition.Name; (c == task.Running || c == task.Idle) && a.Harnesses.HidesFailures(harness) {
-		a.lookForFailure(k)
+		a.checkForFailure(k)
 	}
 	return a.turnEnded(ctx, k, n)
 }
@@ -40,13 +40,13 @@ func (a *Agents) submitHook(ctx context.Context, k Key, n *agent.Notice) error {
 		at.reports.Lock()
 		defer at.reports.Unlock()
 	}
-	a.hookCame(k, n)
+	a.noteHook(k, n)
 	return a.submitCondition(ctx, k, *n)
 }
 
-// unlessHookCame submits a condition that was read from the screen or the record of an attempt, if the number of hook
+// unlessHookArrived submits a condition that was read from the screen or the record of an attempt, if the number of hook
 // calls is still hooks, which was read before them.
-func (a *Agents) unlessHookCame(ctx context.Context, k Key, at *attempt, hooks int, n agent.Notice) error {
+func (a *Agents) unlessHookArrived(ctx context.Context, k Key, at *attempt, hooks int, n agent.Notice) error {
 	at.reports.Lock()
 	defer at.reports.Unlock()
 	if a.hookCount(at) != hooks {
@@ -68,8 +68,8 @@ func (a *Agents) keepTurn(k Key, n agent.Notice) {
 		return
 	}
 	card, err := a.LoadCard(k)
-	rests := n.Condition.Name != "" && !n.Condition.InTurn()
-	if err == nil && !rests && !n.Prompted && card.Rested.IsZero() {
+	turnEnded := n.Condition.Name != "" && !n.Condition.InTurn()
+	if err == nil && !turnEnded && !n.Prompted && card.TurnEnded.IsZero() {
 		return
 	}
 	now := a.Clock().UTC()
@@ -77,8 +77,8 @@ func (a *Agents) keepTurn(k Key, n agent.Notice) {
 		if n.Prompted {
 			c.Prompted = now
 		}
-		if c.Rested = (time.Time{}); rests {
-			c.Rested = now
+		if c.TurnEnded = (time.Time{}); turnEnded {
+			c.TurnEnded = now
 		}
 	})
 	if err != nil {

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	maxShown = 480 // bytes of a screen that the inbox shows
-	quiet    = 5 * time.Second
-	// lookAgain is how often to check, while a message is pending and nothing is drawn on the screen, whether the
+	maxShown   = 480 // bytes of a screen that the inbox shows
+	settleTime = 5 * time.Second
+	// recheckInterval is how often to check, while a message is pending and nothing is drawn on the screen, whether the
 	// message is still pending and whether tmux has left its own mode.
-	lookAgain = 15 * time.Second
-	modeEnds  = time.Second
+	recheckInterval = 15 * time.Second
+	modeEnds        = time.Second
 )
 
-// keepOwed keeps the message pending: watchScreen retries it when the screen changes. If the agent waits for a person,
-// keepOwed reports what the screen shows.
-func (m *message) keepOwed(ctx context.Context, s screenState, why string) error {
+// keepPending keeps the message pending: watchScreen retries it when the screen changes. If the agent waits for a person,
+// keepPending reports what the screen shows.
+func (m *message) keepPending(ctx context.Context, s screenState, why string) error {
 	if err := m.showIfWaits(ctx, s, why); err != nil {
 		m.a.Log.Warn("report what a screen shows", "component", "agents", "task", m.k.Task, "attempt", m.k.Number, "error", err)
 	}
@@ -55,22 +55,22 @@ func (m *message) waitingCondition(s screenState, why string) (task.Condition, b
 	if n, ok := m.a.readScreen(m.card.Harness, s.Text); ok && s.Kind != ansi.Prompt && n.Condition.IsBlocked() && n.Condition.Name != task.Limited {
 		return n.Condition, true // above a prompt the same text may be part of the work
 	}
-	if c.Name != task.Idle && !m.wasShown(c) && (!m.a.Harnesses.AsksFirst(m.card.Harness) || c.Name == task.Running && !m.isQuiet()) {
+	if c.Name != task.Idle && !m.wasShown(c) && (!m.a.Harnesses.AsksFirst(m.card.Harness) || c.Name == task.Running && !m.isSettled()) {
 		return task.Condition{}, false
 	}
 	detail := "a message to it waits, because " + why
 	if s.Kind != ansi.Prompt { // do not show what a person types
-		if words := m.lastWords(s.Text, maxShown-len(detail)); words != "" {
+		if words := m.screenEnd(s.Text, maxShown-len(detail)); words != "" {
 			detail += ": " + words
 		}
 	}
 	return task.Condition{Name: task.WaitingInput, Detail: detail}, true
 }
 
-// isQuiet reports whether nothing was drawn for a while.
-func (m *message) isQuiet() bool {
+// isSettled reports whether nothing was drawn for a while.
+func (m *message) isSettled() bool {
 	_, drawn, err := outputlog.Stat(m.a.OutputFile(m.k))
-	return err != nil || m.a.Clock().Sub(drawn) > quiet
+	return err != nil || m.a.Clock().Sub(drawn) > settleTime
 }
 
 // wasShown reports whether a condition is the one that was last submitted because of the screen.
@@ -162,7 +162,7 @@ func (m *message) watchScreen() {
 // awaitScreen waits until the message can be pasted or sent. It returns false if the message is no longer wanted.
 func (m *message) awaitScreen() bool {
 	drawn := make(chan struct{}, 1)
-	wait := lookAgain
+	wait := recheckInterval
 	stop, err := m.a.WatchOutput(m.a.OutputFile(m.k), func() {
 		select {
 		case drawn <- struct{}{}:
@@ -199,8 +199,8 @@ func (m *message) awaitScreen() bool {
 // keys matches long words of letters and digits, which may be secrets.
 var keys = lazy.NewRegexp(`[\w.~+/=%&?:-]{24,}`)
 
-// lastWords returns the end of what a screen shows, as one line.
-func (m *message) lastWords(text string, limit int) string {
+// screenEnd returns the end of what a screen shows, as one line.
+func (m *message) screenEnd(text string, limit int) string {
 	words := m.a.maskSecrets(m.card.Harness, strings.Join(strings.Fields(ansi.SafeText(plainText(text))), " "))
 	words = keys.ReplaceAllStringFunc(words, func(word string) string {
 		if strings.ContainsAny(word, "0123456789") {

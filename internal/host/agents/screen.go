@@ -36,7 +36,7 @@ func (a *Agents) submitScreen(t *task.Task, k Key, at *attempt, hooks int) {
 		return
 	}
 	if n, ok := a.readScreen(card.Harness, pane); ok {
-		if err := a.unlessHookCame(ctx, k, at, hooks, n); err != nil {
+		if err := a.unlessHookArrived(ctx, k, at, hooks, n); err != nil {
 			a.Log.Warn("report what a screen shows", "component", "agents", "task", k.Task, "attempt", k.Number, "error", err)
 		}
 	}

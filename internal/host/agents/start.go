@@ -152,7 +152,7 @@ func (a *Agents) resumableSession(t *task.Task, e *task.Effect, harness string) 
 	card, ok := a.previousCard(t, e)
 	broke := card.Mass == "" && (card.Code == nil || *card.Code != 0)
 	switch {
-	case !ok, card.Harness != harness, !card.Heard && card.Transcript == "" && card.Final == "", card.Resumed && broke:
+	case !ok, card.Harness != harness, !card.Reported && card.Transcript == "" && card.Final == "", card.Resumed && broke:
 		return ""
 	case card.Transcript != "" && broke && len(a.recordedConversation(card).Turns) == 0: // it was killed before it wrote anything
 		return ""

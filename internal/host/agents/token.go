@@ -104,7 +104,7 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 		return Key{}, false, nil
 	}
 	chain, origin := a.Processes.Ancestry(pid)
-	k, inside, births := a.findInChain(chain)
+	k, inside, starts := a.findInChain(chain)
 	if inside {
 		return k, true, nil
 	}
@@ -113,14 +113,14 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 	}
 	timeout := time.NewTimer(longestStart)
 	defer timeout.Stop()
-	for _, born := range births {
+	for _, started := range starts {
 		select {
-		case <-born:
+		case <-started:
 		case <-timeout.C:
 			return Key{}, false, errors.New("cannot identify the caller while an agent is being started: try again")
 		}
 	}
-	if len(births) > 0 {
+	if len(starts) > 0 {
 		k, inside, _ = a.findInChain(chain)
 	}
 	switch {
@@ -139,7 +139,7 @@ func (a *Agents) ownerOf(pid int) (k Key, inside bool, err error) {
 const longestStart = 10 * time.Second
 
 // findInChain finds the attempt that a process of a chain belongs to. If there is none, it returns the starts in progress.
-func (a *Agents) findInChain(chain []int) (k Key, inside bool, births []chan struct{}) {
+func (a *Agents) findInChain(chain []int) (k Key, inside bool, starts []chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range chain {

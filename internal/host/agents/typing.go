@@ -87,7 +87,7 @@ func (m *message) deliverMessage(ctx context.Context) error {
 			}
 		case why != "":
 			if refused++; refused == steady {
-				return m.keepOwed(ctx, s, why)
+				return m.keepPending(ctx, s, why)
 			}
 		default:
 			pasted, err := m.pasteMessage(ctx, s)
@@ -138,11 +138,11 @@ func (m *message) recordedCondition() task.Condition {
 // isResting reports whether the last hook reported the end of a turn and nothing was drawn since.
 func (m *message) isResting() bool {
 	card, err := m.a.LoadCard(m.k)
-	if err != nil || card.Rested.IsZero() {
+	if err != nil || card.TurnEnded.IsZero() {
 		return false
 	}
 	_, drawn, err := outputlog.Stat(m.a.OutputFile(m.k))
-	return err != nil || !drawn.After(card.Rested.Add(afterHook))
+	return err != nil || !drawn.After(card.TurnEnded.Add(afterHook))
 }
 
 // pasteMessage pastes the message, if the window has not changed since s was read.
@@ -190,7 +190,7 @@ func (m *message) sendMessage(ctx context.Context) error {
 			return err
 		}
 		if why != "" {
-			return m.keepOwed(ctx, s, why)
+			return m.keepPending(ctx, s, why)
 		}
 		if s, err = m.pressEnter(ctx, s); err != nil {
 			return err
@@ -206,7 +206,7 @@ func (m *message) sendMessage(ctx context.Context) error {
 			return err
 		}
 		if m.hasLeftLine(s, now) {
-			return m.awaitHeard(ctx, now)
+			return m.awaitAccepted(ctx, now)
 		}
 	}
 	return fmt.Errorf("attempt %d does not accept the message: check its terminal with orange task attach %s", m.k.Number, m.k.Task)
@@ -228,9 +228,9 @@ func (m *message) inLine(s screenState) bool {
 	return s.HoldsText(m.text) || s.Kind == ansi.Prompt && strings.HasPrefix(ansi.LettersOnly(s.Line), all[:min(len(all), beginning)])
 }
 
-// awaitHeard waits until the agent acknowledges a message that has left its input line. A busy agent acknowledges it
+// awaitAccepted waits until the agent acknowledges a message that has left its input line. A busy agent acknowledges it
 // only when its turn ends.
-func (m *message) awaitHeard(ctx context.Context, s screenState) error {
+func (m *message) awaitAccepted(ctx context.Context, s screenState) error {
 	if m.a.awaitPrompted(ctx, m.at, sendTimeouts[len(sendTimeouts)-1]) || s.Kind == ansi.Prompt {
 		return nil
 	}
@@ -263,7 +263,7 @@ func (m *message) pressEnter(ctx context.Context, s screenState) (screenState, e
 			return s, err
 		}
 		if why != "" {
-			return s, m.keepOwed(ctx, s, why)
+			return s, m.keepPending(ctx, s, why)
 		}
 	}
 	return s, fmt.Errorf("the screen of attempt %d keeps changing: %w", m.k.Number, task.ErrNotNow)

@@ -29,7 +29,7 @@ func (c *env) keys() string {
 func (c *env) tells() error {
 	c.t.Helper()
 	now, _, _ := c.Task(id)
-	return c.TellAgent(c.t.Context(), now, tellOf(0))
+	return c.MessageAgent(c.t.Context(), now, tellOf(0))
 }
 
 func (c *env) retries() int {
@@ -353,7 +353,7 @@ func TestWhatIsShownOfTheNextMessageIsTakenBack(t *testing.T) {
 		c.task.Pending, c.inMode = []task.Effect{next}, true
 		c.mu.Unlock()
 		now, _, _ := c.Task(id)
-		if err := c.TellAgent(t.Context(), now, next); !errors.Is(err, task.ErrNotNow) {
+		if err := c.MessageAgent(t.Context(), now, next); !errors.Is(err, task.ErrNotNow) {
 			t.Fatal(err)
 		}
 		if got := c.condition(); !strings.Contains(got.Detail, "history") {

@@ -164,7 +164,7 @@ func (a *Agents) keepNotice(k Key, n agent.Notice, x *agent.Exit) {
 				*set.to = *set.from
 			}
 		}
-		c.Heard = c.Heard || n.Session != ""
+		c.Reported = c.Reported || n.Session != ""
 		if n.Usage != nil {
 			c.Usage = maxUsage(c.Usage, n.Usage)
 		}

@@ -16,7 +16,7 @@ import (
 // Agents starts and ends agents and sends them messages.
 type Agents interface {
 	StartAgent(ctx context.Context, t task.Task, e task.Effect) (agent.Start, error)
-	TellAgent(ctx context.Context, t task.Task, e task.Effect) error
+	MessageAgent(ctx context.Context, t task.Task, e task.Effect) error
 	EndAttempts(ctx context.Context, t task.Task, attempts []int) error
 	ClearSession(ctx context.Context, t task.Task) error
 	RenameSession(ctx context.Context, t task.Task) (session string, err error)
@@ -80,7 +80,7 @@ func (d Executor) Perform(ctx context.Context, t task.Task, e task.Effect) (loca
 	case info.Spawns, info.Notifies && e.Start:
 		return d.startAgent(ctx, t, e)
 	case info.Notifies:
-		return local.EffectResult{}, d.Agents.TellAgent(ctx, t, e)
+		return local.EffectResult{}, d.Agents.MessageAgent(ctx, t, e)
 	}
 	if info.Card {
 		return d.changeCard(ctx, t, e)
@@ -122,8 +122,8 @@ func (d Executor) changeCard(ctx context.Context, t task.Task, e task.Effect) (l
 		return local.EffectResult{}, task.Mistakef("there is no board to %s on", e.Do)
 	}
 	if e.Do == workflow.ReadCard {
-		face, err := d.Cards.ReadCard(ctx, t)
-		return local.EffectResult{CardSnapshot: face}, err
+		card, err := d.Cards.ReadCard(ctx, t)
+		return local.EffectResult{CardSnapshot: card}, err
 	}
 	note, err := d.Cards.ChangeCard(ctx, t, e)
 	return local.EffectResult{Note: note}, err

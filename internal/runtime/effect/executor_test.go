@@ -35,7 +35,7 @@ func (h *hands) StartAgent(_ context.Context, t task.Task, e task.Effect) (agent
 	return agent.Start{Session: t.Project + "/" + t.Branch}, h.do("start %s %d", e.Role, e.Attempt)
 }
 
-func (h *hands) TellAgent(_ context.Context, _ task.Task, e task.Effect) error {
+func (h *hands) MessageAgent(_ context.Context, _ task.Task, e task.Effect) error {
 	return h.do("tell %s %s", e.Role, e.Prompt)
 }
 

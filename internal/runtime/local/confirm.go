@@ -209,7 +209,7 @@ func (r *Runtime) ConfirmCard(ctx context.Context, card board.Card, workflowName
 
 // marksMerge reports whether a card lets one of its tasks merge. The code is bound to the heads of those tasks.
 func (r *Runtime) marksMerge(ctx context.Context, p task.Project, card board.Card, workflowName string, s *codeSubject) (bool, error) {
-	face := card.Snapshot()
+	snapshot := card.Snapshot()
 	var ids []task.ID
 	if r.Relations != nil && card.Number > 0 {
 		var err error
@@ -219,7 +219,7 @@ func (r *Runtime) marksMerge(ctx context.Context, p task.Project, card board.Car
 	}
 	if len(ids) == 0 {
 		def, err := r.findWorkflow(workflowName, p)
-		return err == nil && def.MarksMerge(&face), err
+		return err == nil && def.MarksMerge(&snapshot), err
 	}
 	marks := false
 	for _, id := range ids {
@@ -231,7 +231,7 @@ func (r *Runtime) marksMerge(ctx context.Context, p task.Project, card board.Car
 		if err != nil {
 			return false, err
 		}
-		marks = marks || def.MarksMerge(&face)
+		marks = marks || def.MarksMerge(&snapshot)
 		head, why := r.headOf(ctx, &t)
 		if why != "" {
 			return false, task.Mistakef("%s", why)

@@ -107,7 +107,7 @@ func (r *Runtime) driveEffects(id task.ID) {
 func (r *Runtime) performNext(id task.ID) bool {
 	t, ok, err := r.loadRecord(id)
 	if err != nil {
-		r.lookLater(id, err)
+		r.recheckLater(id, err)
 	}
 	if err != nil || !ok || r.isPaused() || r.ctx.Err() != nil {
 		return false
@@ -153,8 +153,8 @@ func (r *Runtime) performNext(id task.ID) bool {
 			result.Conflict = &conflict.Conflict
 		}
 	}
-	heard, _ := r.submitOwnSignal(id, signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &result})
-	return heard
+	accepted, _ := r.submitOwnSignal(id, signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &result})
+	return accepted
 }
 
 // reportFindings submits what an effect found or made true, before its receipt. If the server dies between the two, the
@@ -181,8 +181,8 @@ func (r *Runtime) reportFindings(t *task.Task, done EffectResult) bool {
 // RetryEffect retries the next effect of a task now, if it waits for something else.
 func (r *Runtime) RetryEffect(id task.ID) { r.clock.setDue(id, r.now()) }
 
-// lookLater schedules another check of a task that cannot be read now.
-func (r *Runtime) lookLater(id task.ID, why error) {
+// recheckLater schedules another check of a task that cannot be read now.
+func (r *Runtime) recheckLater(id task.ID, why error) {
 	r.Log.Error("read a task that is due", "component", "local", "task", id, "error", why)
 	r.clock.setDue(id, r.now().Add(storeRetry))
 }
@@ -190,7 +190,7 @@ func (r *Runtime) lookLater(id task.ID, why error) {
 func (r *Runtime) performEffect(t task.Task, e task.Effect) (EffectResult, error) {
 	r.Fault("effect.before")
 	if e.Do == workflow.SpawnNext {
-		r.kickQueue(t.Project)
+		r.advanceQueue(t.Project)
 	}
 	done, err := EffectResult{}, r.checkBudget(&t, &e)
 	if err == nil {
@@ -202,13 +202,13 @@ func (r *Runtime) performEffect(t task.Task, e task.Effect) (EffectResult, error
 
 // When the runtime checks again a task whose signal could not be stored, and a task whose timer fired with nothing due.
 const (
-	storeRetry = 15 * time.Second
-	lookAgain  = time.Minute
+	storeRetry      = 15 * time.Second
+	recheckInterval = time.Minute
 )
 
 // submitOwnSignal submits a signal of the runtime itself. A refusal means that the task has moved on and the signal is
 // out of date.
-func (r *Runtime) submitOwnSignal(id task.ID, sig signal.Signal) (heard bool, err error) {
+func (r *Runtime) submitOwnSignal(id task.ID, sig signal.Signal) (accepted bool, err error) {
 	answer, err := r.submitAdmitted(context.WithoutCancel(r.ctx), id, sig)
 	if err != nil {
 		r.Log.Error("submit a signal", "component", "local", "task", id, "kind", sig.Kind, "error", err)
@@ -238,18 +238,18 @@ func (r *Runtime) fireTimers(id task.ID) {
 		def, err = r.pinnedDefinition(&t)
 	}
 	if err != nil {
-		r.lookLater(id, err)
+		r.recheckLater(id, err)
 	}
 	if err != nil || !ok {
 		return
 	}
-	now, later := r.now(), lookAgain
+	now, later := r.now(), recheckInterval
 	for _, tm := range r.taskTimers(def, &t) {
 		if tm.At.After(now) {
 			continue
 		}
 		if tm.Name == engine.Idle { // reading its activity may take a while, and nothing waits for it
-			r.looksForLife(def, t, tm)
+			r.checkForActivity(def, t, tm)
 			continue
 		}
 		sig := signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit}
@@ -265,12 +265,12 @@ func (r *Runtime) fireTimers(id task.ID) {
 		r.clock.setDue(id, now.Add(later)) // it is still due, and waking immediately would never end
 	}
 	if t.Queued { // its turn could not be stored
-		r.kickQueue(t.Project)
+		r.advanceQueue(t.Project)
 	}
 }
 
-// looksForLife checks, in the background, whether a silent agent was active, and submits the timer if it was not.
-func (r *Runtime) looksForLife(def *workflow.Definition, t task.Task, tm engine.Timer) {
+// checkForActivity checks, in the background, whether a silent agent was active, and submits the timer if it was not.
+func (r *Runtime) checkForActivity(def *workflow.Definition, t task.Task, tm engine.Timer) {
 	if r.admitCaller() != nil {
 		return
 	}
@@ -295,8 +295,8 @@ func (r *Runtime) dueAgain(def *workflow.Definition, t *task.Task, was engine.Ti
 	return false
 }
 
-// kickQueue gives the project's queued tasks their turn, oldest first, until one finds no workspace.
-func (r *Runtime) kickQueue(project string) {
+// advanceQueue gives the project's queued tasks their turn, oldest first, until one finds no workspace.
+func (r *Runtime) advanceQueue(project string) {
 	if r.isPaused() || r.admitCaller() != nil {
 		return
 	}

@@ -291,11 +291,11 @@ func (r *Runtime) pickUp() error {
 	if err := r.showAgain(); err != nil {
 		return err
 	}
-	return r.kickAll()
+	return r.checkWaitingTasks()
 }
 
-// kickAll checks every task that waits for the engine.
-func (r *Runtime) kickAll() error {
+// checkWaitingTasks checks every task that waits for the engine.
+func (r *Runtime) checkWaitingTasks() error {
 	tasks, err := r.Store.UnsettledTasks()
 	if err != nil { // one record that cannot be read must not block the others
 		r.Log.Error("read what is pending", "component", "local", "error", err)
@@ -309,7 +309,7 @@ func (r *Runtime) kickAll() error {
 		r.driveAndSchedule(&tasks[i])
 	}
 	for _, p := range r.pool.listProjects() {
-		r.kickQueue(p.Name)
+		r.advanceQueue(p.Name)
 	}
 	return nil
 }

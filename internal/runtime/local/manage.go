@@ -91,7 +91,7 @@ func (r *Runtime) SetPaused(paused bool) error {
 	if paused {
 		return nil
 	}
-	return r.kickAll()
+	return r.checkWaitingTasks()
 }
 
 // Paused reports whether all tasks are held.
@@ -139,7 +139,7 @@ func (r *Runtime) UpdateProject(p task.Project) error {
 	if err := r.saveProject(p); err != nil {
 		return err
 	}
-	r.kickQueue(p.Name)
+	r.advanceQueue(p.Name)
 	return nil
 }
 

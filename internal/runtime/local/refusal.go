@@ -66,7 +66,7 @@ func (q *refusalQueue) waitWritten(ctx context.Context) {
 
 // noteRefusal stores a refusal for people to read. The caller was admitted.
 func (r *Runtime) noteRefusal(id task.ID, sig signal.Signal, why string) {
-	if why == "" || !worthNoting(&sig) {
+	if why == "" || !shouldRecord(&sig) {
 		return
 	}
 	sig.At = r.now()
@@ -85,9 +85,9 @@ func (r *Runtime) RecordRefusal(id task.ID, sig signal.Signal, why string) {
 	r.noteRefusal(id, sig, why)
 }
 
-// worthNoting leaves out the runtime's own signals that came too late: receipts, timers, exits, and turns in a queue
+// shouldRecord leaves out the runtime's own signals that came too late: receipts, timers, exits, and turns in a queue
 // that the task has left.
-func worthNoting(sig *signal.Signal) bool {
+func shouldRecord(sig *signal.Signal) bool {
 	switch sig.Kind {
 	case signal.Request, signal.Update, signal.Ready, signal.Outcome, signal.Tracker, signal.Pause, signal.Resume, signal.Delete:
 		return sig.Actor != task.Engine

@@ -37,19 +37,19 @@ func (r *Runtime) notifyParent(def *workflow.Definition, was, t *task.Task) {
 	if was.Status == t.Status && was.Deleted == t.Deleted {
 		return
 	}
-	var told []task.ID
+	var notified []task.ID
 	if t.Parent != "" {
-		told = append(told, t.Parent)
+		notified = append(notified, t.Parent)
 	}
 	if def.WaitsForChildren(t.Status) {
-		told = append(told, t.ID)
+		notified = append(notified, t.ID)
 	}
-	if len(told) == 0 || r.admitCaller() != nil {
+	if len(notified) == 0 || r.admitCaller() != nil {
 		return
 	}
 	go func() {
 		defer r.wait.Done()
-		for _, id := range told {
+		for _, id := range notified {
 			r.reportChildMoved(id)
 		}
 	}()

@@ -67,17 +67,17 @@ func (d disk) Commit(ctx context.Context, commits []journal.Commit) (int64, erro
 func (f *relationsEnv) Perform(_ context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	face := f.cards[t.TrackerRef]
+	snapshot := f.cards[t.TrackerRef]
 	switch e.Do {
 	case workflow.ReadCard:
-		return local.EffectResult{CardSnapshot: &face}, nil
+		return local.EffectResult{CardSnapshot: &snapshot}, nil
 	case workflow.TagCard:
-		face.Tags = slices.DeleteFunc(slices.Clone(face.Tags), func(tag string) bool { return slices.Contains(e.Untags, tag) })
-		face.Tags = append(face.Tags, e.Tags...)
+		snapshot.Tags = slices.DeleteFunc(slices.Clone(snapshot.Tags), func(tag string) bool { return slices.Contains(e.Untags, tag) })
+		snapshot.Tags = append(snapshot.Tags, e.Tags...)
 	case workflow.MoveCard:
-		face.Column = e.Arg
+		snapshot.Column = e.Arg
 	}
-	f.cards[t.TrackerRef] = face
+	f.cards[t.TrackerRef] = snapshot
 	var done local.EffectResult
 	if info, _ := workflow.EffectNamed(e.Do); info.Kills {
 		for _, a := range t.Attempts {

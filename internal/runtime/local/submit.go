@@ -136,7 +136,7 @@ func (r *Runtime) decideAndCommit(ctx context.Context, def *workflow.Definition,
 		return answer, err
 	}
 	if r.pool.updateSerials(def, &next) {
-		r.kickQueue(next.Project)
+		r.advanceQueue(next.Project)
 	}
 	answer.Task = next
 	answer.Warning = d.Warning
@@ -193,13 +193,13 @@ func (r *Runtime) applyCommitted(def *workflow.Definition, was, t *task.Task, en
 	for i := range entries {
 		if entries[i].UnbindWorkspace {
 			r.pool.releaseWorkspace(was.Workspace)
-			r.kickQueue(t.Project)
+			r.advanceQueue(t.Project)
 		}
 	}
 	if t.Queued && slices.ContainsFunc(entries, func(e journal.Entry) bool { // what it waits for may have become free since the decision
 		return e.Type == journal.TaskResumed || e.Type == journal.TaskQueued
 	}) {
-		r.kickQueue(t.Project)
+		r.advanceQueue(t.Project)
 	}
 	r.notifyParent(def, was, t)
 	if was.Visit != t.Visit {

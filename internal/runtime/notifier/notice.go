@@ -14,12 +14,12 @@ import (
 
 // notice is what is stored about a task: the last announced item, and the channels that have not sent it yet.
 type notice struct {
-	key  string
-	owed []string // names of channels
+	key     string
+	pending []string // names of channels
 }
 
 func (n notice) String() string {
-	return strings.Join(append([]string{n.key}, n.owed...), " ")
+	return strings.Join(append([]string{n.key}, n.pending...), " ")
 }
 
 func parseNotice(text string) notice {
@@ -27,7 +27,7 @@ func parseNotice(text string) notice {
 	if len(fields) == 0 {
 		return notice{}
 	}
-	return notice{key: fields[0], owed: fields[1:]}
+	return notice{key: fields[0], pending: fields[1:]}
 }
 
 // keyOf identifies an item: while the key stays the same, nobody is notified again. For some kinds the time is not part
@@ -102,7 +102,7 @@ func (h *Notifier) checkTask(id task.ID, l *taskCheck, now time.Time) error {
 		known = notice{key: key}
 		for _, w := range h.queues {
 			if w.Wants(it) {
-				known.owed = append(known.owed, w.Name)
+				known.pending = append(known.pending, w.Name)
 			}
 		}
 		// Store this before anything is sent, so that the next server knows what is pending if this one is killed.
@@ -144,15 +144,15 @@ func (h *Notifier) withdrawItem(id task.ID) {
 
 // handToChannels gives an item to the channels that have not sent it.
 func (h *Notifier) handToChannels(id task.ID, l *taskCheck, it explain.Item, n notice) {
-	owed := false
+	pending := false
 	for _, w := range h.queues {
-		if slices.Contains(n.owed, w.Name) {
+		if slices.Contains(n.pending, w.Name) {
 			w.addPending(&announcement{key: n.key, item: it, since: time.Now()})
-			owed = true
+			pending = true
 		}
 	}
 	l.at = time.Time{}
-	if !owed {
+	if !pending {
 		delete(h.checks, id)
 	}
 }
@@ -177,12 +177,12 @@ func (h *Notifier) recordDelivery(e deliveryEnd) {
 	if known.key != e.key {
 		return // another item waits by now
 	}
-	known.owed = slices.DeleteFunc(known.owed, func(name string) bool { return name == e.channel || !h.hasChannel(name) })
+	known.pending = slices.DeleteFunc(known.pending, func(name string) bool { return name == e.channel || !h.hasChannel(name) })
 	if err := h.Notes.SetNotice(e.task, known.String()); err != nil {
 		h.Log.Error("store what was announced", "component", "notifier", "task", e.task, "error", err)
 		return
 	}
-	if l := h.checks[e.task]; l != nil && l.at.IsZero() && len(known.owed) == 0 {
+	if l := h.checks[e.task]; l != nil && l.at.IsZero() && len(known.pending) == 0 {
 		delete(h.checks, e.task)
 	}
 }

@@ -109,13 +109,13 @@ func (h *Notifier) Run(ctx context.Context) {
 	if !h.startWithRetry(ctx) {
 		return
 	}
-	var telling sync.WaitGroup
+	var sending sync.WaitGroup
 	for _, w := range h.queues {
-		telling.Go(func() { w.run(ctx, h.done) })
+		sending.Go(func() { w.run(ctx, h.done) })
 	}
 	h.followJournal(ctx)
 	go func() {
-		telling.Wait()
+		sending.Wait()
 		close(h.done)
 	}()
 	for e := range h.done { // so that the last deliveries are not repeated

@@ -19,7 +19,7 @@ func storeScenarios() []scenario {
 	return []scenario{
 		{"a store that fails changes nothing and frees the workspace", 1, false, storeFails},
 		{"receipts that cannot be stored are tried again 15 s later", 1, true, receiptsAgain},
-		{"one failing commit does not fail its neighbours", 3, true, failureSparesNeighbours},
+		{"one failing commit does not fail its neighbours", 3, true, failureIsIsolated},
 		{"a request withdrawn before it is written changes nothing", 2, true, withdrawnCommit},
 		{"who follows sees every row once and in order", 8, false, journalFollowed},
 		{"an id is given once", 2, false, idOnce},
@@ -97,7 +97,7 @@ func (r *env) blockCommits(then func([]journal.Commit) error) (goOn func()) {
 	return func() { close(gate) }
 }
 
-func failureSparesNeighbours(r *env) {
+func failureIsIsolated(r *env) {
 	ids := []task.ID{r.createTask("a"), r.createTask("b"), r.createTask("c")}
 	synctest.Wait()
 	batches := 0

@@ -51,7 +51,7 @@ func (o *Service) ChangeCard(ctx context.Context, t task.Task, e task.Effect) (n
 }
 
 func (o *Service) changeIssue(ctx context.Context, d *connection, t *task.Task, e *task.Effect) (note string, err error) {
-	if err := o.teachBoard(d, t); err != nil {
+	if err := o.declareColumns(d, t); err != nil {
 		return "", err
 	}
 	key, _ := d.cfg.IssueKey(t.TrackerRef)
@@ -74,7 +74,7 @@ func (o *Service) changeIssue(ctx context.Context, d *connection, t *task.Task, 
 	}
 	if e.Do == workflow.MoveCard && e.NonBlocking {
 		done := false
-		if note, done, err = o.applyNewsFirst(ctx, d, t.ID, &is, c.Column); done || err != nil {
+		if note, done, err = o.applyChangesFirst(ctx, d, t.ID, &is, c.Column); done || err != nil {
 			return o.resolveUndone(ctx, d, note, err)
 		}
 	}
@@ -92,9 +92,9 @@ func (o *Service) changeIssue(ctx context.Context, d *connection, t *task.Task, 
 	return note, nil
 }
 
-// teachBoard adds the columns and tags of a task's workflow to the local board, even if the workflow's file has
+// declareColumns adds the columns and tags of a task's workflow to the local board, even if the workflow's file has
 // changed.
-func (o *Service) teachBoard(d *connection, t *task.Task) error {
+func (o *Service) declareColumns(d *connection, t *task.Task) error {
 	local, ok := d.backend.(LocalBoard)
 	if !ok {
 		return nil
@@ -125,10 +125,10 @@ func (o *Service) resolveUndone(ctx context.Context, d *connection, note string,
 	return err.Error(), nil
 }
 
-// applyNewsFirst submits a move of the issue that somebody made before Orange moves it on. Done reports whether the
+// applyChangesFirst submits a move of the issue that somebody made before Orange moves it on. Done reports whether the
 // task is now in the state of the issue's column, for whatever reason; a later pending move then updates the issue.
 // Otherwise the issue must follow its task.
-func (o *Service) applyNewsFirst(ctx context.Context, d *connection, id task.ID, is *tracker.Issue, target string) (note string, done bool, err error) {
+func (o *Service) applyChangesFirst(ctx context.Context, d *connection, id task.ID, is *tracker.Issue, target string) (note string, done bool, err error) {
 	have := is.Card.Column
 	g, err := o.newIssueUpdate(d, id, is)
 	if err != nil || sameName(have, target) || g.def.Board != nil {
@@ -144,7 +144,7 @@ func (o *Service) applyNewsFirst(ctx context.Context, d *connection, id task.ID,
 			return "", false, err
 		}
 	}
-	if sameName(o.wantedColumn(&d.cfg, g.t), have) && (note != "" || owesMove(&d.cfg, g.t, have)) {
+	if sameName(o.wantedColumn(&d.cfg, g.t), have) && (note != "" || hasPendingMove(&d.cfg, g.t, have)) {
 		return cmp.Or(note, "the task is by now where its issue is"), true, nil
 	}
 	return note, false, nil
@@ -258,8 +258,8 @@ func (o *Service) ReadCard(ctx context.Context, t task.Task) (*board.Snapshot, e
 		return nil, err
 	}
 	o.keepOwn(cfg.Name, &is, is.Card.Column) // the task receives this state, whoever moved the issue
-	face := is.Card.Snapshot()
-	return &face, nil
+	snapshot := is.Card.Snapshot()
+	return &snapshot, nil
 }
 
 // CardForAgents returns a task's issue for its agents, as it was last read, with the comments of trusted authors only.

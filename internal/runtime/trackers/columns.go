@@ -107,9 +107,9 @@ func unknownColumns(cfg *tracker.Config, def *workflow.Definition, words board.V
 	return out
 }
 
-// owesMove reports whether a task's issue is still to be moved to a column, or may have been: an effect that failed or
+// hasPendingMove reports whether a task's issue is still to be moved to a column, or may have been: an effect that failed or
 // was given up may have been performed.
-func owesMove(cfg *tracker.Config, t *task.Task, column string) bool {
+func hasPendingMove(cfg *tracker.Config, t *task.Task, column string) bool {
 	return slices.ContainsFunc(t.Pending, func(e task.Effect) bool {
 		return e.Do == workflow.MoveCard && sameName(cfg.ColumnName(e.Arg), column)
 	})

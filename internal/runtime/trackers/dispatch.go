@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	defaultMax = 3               // tasks at work at the same time
-	dispatched = "dispatch"      // holder of an issue while its task is made: one round of one server at a time
-	leaseFor   = 2 * time.Minute // duration of that lease
-	maxLook    = 100             // issues that one round reads with all their parts
-	maxFailed  = 3               // issues that may fail to be read before a round stops
+	defaultMax  = 3               // tasks at work at the same time
+	dispatched  = "dispatch"      // holder of an issue while its task is made: one round of one server at a time
+	leaseFor    = 2 * time.Minute // duration of that lease
+	maxDetailed = 100             // issues that one round reads with all their parts
+	maxFailed   = 3               // issues that may fail to be read before a round stops
 )
 
 // Dispatch polls a tracker and makes tasks of the next issues. If dry is set, it only returns what it would do.
@@ -43,15 +43,15 @@ func (o *Service) Dispatch(ctx context.Context, name string, dry bool) (tracker.
 		}
 		return out, err
 	}
-	var trouble error
-	if out.Report, trouble, err = o.syncTracker(ctx, d); err == nil {
+	var problem error
+	if out.Report, problem, err = o.syncTracker(ctx, d); err == nil {
 		var r *round
 		if r, err = o.newRound(d); err == nil {
 			out.Choices, err = o.runRound(ctx, d, r)
 		}
 		out.Report.Drift = append(out.Report.Drift, o.refusedBy(name)...)
 	}
-	o.recordSync(ctx, name, cmp.Or(err, trouble))
+	o.recordSync(ctx, name, cmp.Or(err, problem))
 	return out, err
 }
 
@@ -189,8 +189,8 @@ func (o *Service) loadCandidates(ctx context.Context, d *connection, r *round) (
 		case c.Task != "":
 		case !is.Brief:
 			o.weighCandidate(d, r.def, &c)
-		case looked >= maxLook:
-			c.Held = fmt.Sprintf("%d issues are looked at before it", maxLook)
+		case looked >= maxDetailed:
+			c.Held = fmt.Sprintf("%d issues are looked at before it", maxDetailed)
 		default:
 			looked++
 			err := o.readCandidate(ctx, d, r, &c)
@@ -256,7 +256,7 @@ func (o *Service) workedOn(tasks []task.Task, cfg *tracker.Config, is *tracker.I
 			continue
 		}
 		if def, err := o.Tasks.Definition(t); err == nil && isOver(def, t) {
-			if back, err := o.Store.HasActed(ref, cameBack(t.ID)); back || err != nil {
+			if back, err := o.Store.HasActed(ref, sentBackKey(t.ID)); back || err != nil {
 				return "", err
 			}
 		}
@@ -265,8 +265,8 @@ func (o *Service) workedOn(tasks []task.Task, cfg *tracker.Config, is *tracker.I
 	return "", nil
 }
 
-// cameBack returns the key which records that an issue was sent back after a task of it was over.
-func cameBack(id task.ID) string { return "back/" + string(id) }
+// sentBackKey returns the key which records that an issue was sent back after a task of it was over.
+func sentBackKey(id task.ID) string { return "back/" + string(id) }
 
 // noteReturn records that an issue returned to an eligible column although its last task is over.
 func (o *Service) noteReturn(d *connection, r *round, is *tracker.Issue) error {
@@ -278,7 +278,7 @@ func (o *Service) noteReturn(d *connection, r *round, is *tracker.Issue) error {
 	if err != nil || !ok || sameName(was.Card.Column, is.Card.Column) {
 		return err
 	}
-	return o.Store.RecordAct(d.cfg.IssueRef(is.Key), cameBack(task.ID(id)))
+	return o.Store.RecordAct(d.cfg.IssueRef(is.Key), sentBackKey(task.ID(id)))
 }
 
 // countAtWork counts the tasks that occupy an agent or wait for one.

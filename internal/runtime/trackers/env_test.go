@@ -144,8 +144,8 @@ func (r *env) Perform(ctx context.Context, t task.Task, e task.Effect) (local.Ef
 		return local.EffectResult{Note: note}, err
 	}
 	if e.Do == workflow.ReadCard {
-		face, err := r.service.ReadCard(ctx, t)
-		return local.EffectResult{CardSnapshot: face}, err
+		snapshot, err := r.service.ReadCard(ctx, t)
+		return local.EffectResult{CardSnapshot: snapshot}, err
 	}
 	session, ended, err := r.performer.Perform(ctx, t, e)
 	return local.EffectResult{Session: session, Ended: ended}, err

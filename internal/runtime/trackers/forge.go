@@ -278,11 +278,11 @@ func (g *pullRequestUpdate) submitAs(ctx context.Context, keys []string, sig sig
 	} else {
 		*g.t = a.Task
 	}
-	return g.addNews(keys, what)
+	return g.addReportLine(keys, what)
 }
 
-// addNews adds a line to the report of this round, and marks keys as handled.
-func (g *pullRequestUpdate) addNews(keys []string, what string) error {
+// addReportLine adds a line to the report of this round, and marks keys as handled.
+func (g *pullRequestUpdate) addReportLine(keys []string, what string) error {
 	g.news = append(g.news, fmt.Sprintf("task %s: %s", g.t.ID, what))
 	for _, key := range keys {
 		if err := g.o.Store.RecordAct("task/"+string(g.t.ID), key); err != nil {
@@ -338,13 +338,13 @@ func (g *pullRequestUpdate) reportMerged(ctx context.Context, pr *tracker.PR) er
 	}
 	if a.Decision.Refused == "" && len(a.Decision.Entries) > 0 {
 		*g.t = a.Task
-		return g.addNews(nil, what)
+		return g.addReportLine(nil, what)
 	}
 	key := fmt.Sprintf("merged/%s/%d", pr.Head, g.t.Visit)
 	if said, err := g.o.Store.HasActed("task/"+string(g.t.ID), key); err != nil || said {
 		return err
 	}
-	return g.addNews([]string{key}, fmt.Sprintf("%s, and it stays %s: %s", what, g.t.Status, describeRefusal(&a.Decision)))
+	return g.addReportLine([]string{key}, fmt.Sprintf("%s, and it stays %s: %s", what, g.t.Status, describeRefusal(&a.Decision)))
 }
 
 // describeRefusal returns why a decision changed nothing.

@@ -45,8 +45,8 @@ func (o *Service) newIssueUpdate(d *connection, id task.ID, is *tracker.Issue) (
 	return g, err
 }
 
-// submitNews submits what changed to the task: orders, moves, the card, the linked pull request.
-func (g *issueUpdate) submitNews(ctx context.Context) error {
+// submitChanges submits what changed to the task: orders, moves, the card, the linked pull request.
+func (g *issueUpdate) submitChanges(ctx context.Context) error {
 	steps := []func(context.Context) error{g.applyOrders, g.reportMove, g.reportCard, g.recordLinkedPR, g.retryGivenUp}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -146,7 +146,7 @@ func describeHold(h *tracker.Directive) string {
 // may have written, does not count.
 func (g *issueUpdate) wasMoved() bool {
 	have := g.is.Card.Column
-	return g.def.Board == nil && g.was != nil && !sameName(g.was.Card.Column, have) && !owesMove(&g.d.cfg, g.t, have)
+	return g.def.Board == nil && g.was != nil && !sameName(g.was.Card.Column, have) && !hasPendingMove(&g.d.cfg, g.t, have)
 }
 
 // reportMove submits a move that somebody made in the tracker as a request.
@@ -169,11 +169,11 @@ func (g *issueUpdate) reportMove(ctx context.Context) error {
 
 // reportCard submits the present card to a task that reads its card.
 func (g *issueUpdate) reportCard(ctx context.Context) error {
-	face := g.is.Card.Snapshot()
-	if !g.def.WatchesBoard(g.t.Status) || g.t.CardSnapshot != nil && g.t.CardSnapshot.SameAs(face) {
+	snapshot := g.is.Card.Snapshot()
+	if !g.def.WatchesBoard(g.t.Status) || g.t.CardSnapshot != nil && g.t.CardSnapshot.SameAs(snapshot) {
 		return nil
 	}
-	return g.submitSignal(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.CardChanged, CardSnapshot: &face, Via: g.viaAccount("")}, "it looks different")
+	return g.submitSignal(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.CardChanged, CardSnapshot: &snapshot, Via: g.viaAccount("")}, "it looks different")
 }
 
 // recordLinkedPR records the pull request that the issue links, for prompts and gates.
@@ -188,23 +188,23 @@ func (g *issueUpdate) recordLinkedPR(ctx context.Context) error {
 // Intervals at which effects that were given up are retried: after a failed round, and otherwise. A tracker may be
 // readable and not writable, and a person must be able to see that.
 const (
-	chanceAfterTrouble = time.Hour
-	chanceElse         = 6 * time.Hour
+	retryAfterFailure = time.Hour
+	retryOtherwise    = 6 * time.Hour
 )
 
 // retryGivenUp retries effects that were given up while the tracker did not respond.
 func (g *issueUpdate) retryGivenUp(ctx context.Context) error {
-	owed := slices.ContainsFunc(g.t.Pending, func(e task.Effect) bool { return e.NonBlocking && e.GivenUp && e.Tries > 1 })
-	if !owed {
+	gaveUp := slices.ContainsFunc(g.t.Pending, func(e task.Effect) bool { return e.NonBlocking && e.GivenUp && e.Tries > 1 })
+	if !gaveUp {
 		return nil
 	}
 	_, problem, err := g.o.Store.LastSync(g.d.cfg.Name) // of the previous round
 	if err != nil {
 		return err
 	}
-	every := chanceElse
+	every := retryOtherwise
 	if problem != "" {
-		every = chanceAfterTrouble
+		every = retryAfterFailure
 	}
 	return g.doOnce(fmt.Sprintf("reachable/%s/%s/%d", g.t.ID, every, g.o.Now().Unix()/int64(every.Seconds())), func() error {
 		return g.submitSignal(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.Reachable}, "what was owed to it is tried again")

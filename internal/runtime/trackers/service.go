@@ -166,10 +166,10 @@ func (o *Service) loadSalt() (string, error) {
 // Close closes all connections.
 func (o *Service) Close() {
 	o.mu.Lock()
-	desks := o.connections
+	connections := o.connections
 	o.connections = nil
 	o.mu.Unlock()
-	for _, d := range desks {
+	for _, d := range connections {
 		closeBackend(d.backend)
 	}
 }

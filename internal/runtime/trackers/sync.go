@@ -19,11 +19,11 @@ func (o *Service) Sync(ctx context.Context, name string, fix bool) (tracker.Repo
 		return tracker.Report{Tracker: name}, err
 	}
 	defer o.rounds.Lock(d.name)()
-	r, trouble, err := o.syncTracker(ctx, d)
+	r, problem, err := o.syncTracker(ctx, d)
 	if err == nil && fix {
 		o.putBack(ctx, d, &r)
 	}
-	o.recordSync(ctx, name, cmp.Or(err, trouble))
+	o.recordSync(ctx, name, cmp.Or(err, problem))
 	return r, err
 }
 
@@ -46,7 +46,7 @@ func (o *Service) recordSync(ctx context.Context, name string, err error) {
 }
 
 // syncTracker runs one round. An error with one issue does not keep others from being read.
-func (o *Service) syncTracker(ctx context.Context, d *connection) (r tracker.Report, trouble, err error) {
+func (o *Service) syncTracker(ctx context.Context, d *connection) (r tracker.Report, problem, err error) {
 	r = tracker.Report{Tracker: d.cfg.Name, News: []string{}, Drift: []tracker.Drift{}}
 	rd, err := o.newRound(d)
 	if err == nil {
@@ -60,14 +60,14 @@ func (o *Service) syncTracker(ctx context.Context, d *connection) (r tracker.Rep
 	}
 	tasks := o.withoutFinished(rd.tasks)
 	r.Tasks = len(tasks)
-	if trouble, err = o.updateIssues(ctx, d, tasks, &r); err != nil {
+	if problem, err = o.updateIssues(ctx, d, tasks, &r); err != nil {
 		return r, nil, err
 	}
 	if err := o.updateFinished(ctx, d, &r); err != nil {
-		return r, trouble, err
+		return r, problem, err
 	}
 	if tasks, err = o.openTasks(&d.cfg); err != nil { // again, because the signals changed them
-		return r, trouble, err
+		return r, problem, err
 	}
 	news, err := o.checkForges(ctx, tasks)
 	r.News = append(r.News, news...)
@@ -76,18 +76,18 @@ func (o *Service) syncTracker(ctx context.Context, d *connection) (r tracker.Rep
 		r.News = append(r.News, "the forge: "+oneLine(err.Error()))
 	}
 	if tasks, err = o.openTasks(&d.cfg); err != nil {
-		return r, trouble, err
+		return r, problem, err
 	}
 	for i := range tasks {
 		if drift, ok := o.findDrift(&d.cfg, &tasks[i]); ok {
 			r.Drift = append(r.Drift, drift)
 		}
 	}
-	return r, trouble, nil
+	return r, problem, nil
 }
 
 // updateIssues reads the issues of tasks. Errors with a few of them are part of the report; many are an error.
-func (o *Service) updateIssues(ctx context.Context, d *connection, tasks []task.Task, r *tracker.Report) (trouble, err error) {
+func (o *Service) updateIssues(ctx context.Context, d *connection, tasks []task.Task, r *tracker.Report) (problem, err error) {
 	failed := 0
 	for i := range tasks {
 		news, err := o.updateIssue(ctx, d, tasks[i])
@@ -98,10 +98,10 @@ func (o *Service) updateIssues(ctx context.Context, d *connection, tasks []task.
 		if failed++; failed >= maxFailed || ctx.Err() != nil {
 			return nil, err
 		}
-		trouble = errors.Join(trouble, err)
+		problem = errors.Join(problem, err)
 		r.News = append(r.News, oneLine(err.Error()))
 	}
-	return trouble, nil
+	return problem, nil
 }
 
 // keepAllListed stores the issues that may be dispatched, and returns their number. The issues of open tasks are read
@@ -159,18 +159,18 @@ func (o *Service) updateIssue(ctx context.Context, d *connection, t task.Task) (
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", t.TrackerRef, err)
 	}
-	look, err := o.newIssueUpdate(d, t.ID, &is)
-	if err != nil || isOver(look.def, look.t) {
+	update, err := o.newIssueUpdate(d, t.ID, &is)
+	if err != nil || isOver(update.def, update.t) {
 		return nil, err
 	}
-	if look.was != nil && look.was.ReadAt.After(is.ReadAt) {
+	if update.was != nil && update.was.ReadAt.After(is.ReadAt) {
 		return nil, nil // Orange itself changed it meanwhile, and the next round reports that
 	}
-	if err := look.submitNews(ctx); err != nil {
-		return look.news, err
+	if err := update.submitChanges(ctx); err != nil {
+		return update.news, err
 	}
 	_, err = o.Store.KeepIssue(d.cfg.Name, is)
-	return look.news, err
+	return update.news, err
 }
 
 // updateFinished does the same for tasks that are over, because their issues must show it.

@@ -22,11 +22,11 @@ func (o *Service) HandleWebhook(ctx context.Context, name string, header http.He
 	if err != nil {
 		return err
 	}
-	hearer, ok := d.backend.(WebhookParser)
+	parser, ok := d.backend.(WebhookParser)
 	if !ok {
 		return task.Mistakef("tracker %s sends no news: it is looked at every now and then", name)
 	}
-	ev, err := hearer.ParseWebhook(header, body)
+	ev, err := parser.ParseWebhook(header, body)
 	if err != nil {
 		return err
 	}

@@ -46,14 +46,14 @@ type Sources struct {
 type Anchors struct {
 	Sources
 
-	mu   sync.Mutex // held while the journal is followed
-	row  int64      // row up to which the journal was followed
-	kept int64      // row that is saved in the store
-	owed []owedAnchor
+	mu      sync.Mutex // held while the journal is followed
+	row     int64      // row up to which the journal was followed
+	kept    int64      // row that is saved in the store
+	missing []missingAnchor
 }
 
-// owedAnchor is an anchor that is not in its repository yet.
-type owedAnchor struct {
+// missingAnchor is an anchor that is not in its repository yet.
+type missingAnchor struct {
 	journal.Anchor
 	project string
 	err     error // why not, nil before the first try
@@ -147,7 +147,7 @@ func (a *Anchors) catchUp(ctx context.Context, all bool) error {
 		}
 	}
 	if found > 0 || all || a.hasUntried() {
-		a.writeOwed(ctx)
+		a.writeMissing(ctx)
 		return a.saveRow()
 	}
 	if a.row-a.kept >= anchorKeep {
@@ -157,7 +157,7 @@ func (a *Anchors) catchUp(ctx context.Context, all bool) error {
 }
 
 func (a *Anchors) hasUntried() bool {
-	return slices.ContainsFunc(a.owed, func(o owedAnchor) bool { return o.err == nil })
+	return slices.ContainsFunc(a.missing, func(o missingAnchor) bool { return o.err == nil })
 }
 
 // noteMerge reports whether a row records a merge, and adds its anchor to those that are missing.
@@ -177,15 +177,15 @@ func (a *Anchors) noteMerge(row journal.Row) bool {
 	if err != nil || !known {
 		return false
 	}
-	a.owed = append(a.owed, owedAnchor{project: t.Project,
+	a.missing = append(a.missing, missingAnchor{project: t.Project,
 		Anchor: journal.Anchor{Row: row.ID, Task: e.Task, Seq: e.Seq, At: e.At, Commit: commit}})
 	return true
 }
 
-// writeOwed tries to write every missing anchor.
-func (a *Anchors) writeOwed(ctx context.Context) {
-	left := a.owed[:0]
-	for _, o := range a.owed {
+// writeMissing tries to write every missing anchor.
+func (a *Anchors) writeMissing(ctx context.Context) {
+	left := a.missing[:0]
+	for _, o := range a.missing {
 		p, ok := a.findProject(o.project)
 		if !ok {
 			a.Log.Warn("a merge is not anchored: its project is no longer registered", "component", "anchors", "project", o.project, "task", o.Task)
@@ -199,7 +199,7 @@ func (a *Anchors) writeOwed(ctx context.Context) {
 			left = append(left, o)
 		}
 	}
-	a.owed = left
+	a.missing = left
 }
 
 func (a *Anchors) findProject(name string) (task.Project, bool) {
@@ -236,7 +236,7 @@ func (a *Anchors) writeAnchor(ctx context.Context, p task.Project, to *journal.A
 // saveRow saves the row up to which all merges are anchored.
 func (a *Anchors) saveRow() error {
 	row := a.row
-	for _, o := range a.owed {
+	for _, o := range a.missing {
 		row = min(row, o.Row-1)
 	}
 	if row == a.kept {
@@ -268,7 +268,7 @@ func (a *Anchors) Check(ctx context.Context) (string, error) {
 	}
 	var wrong []string
 	a.mu.Lock()
-	for _, o := range a.owed {
+	for _, o := range a.missing {
 		wrong = append(wrong, fmt.Sprintf("project %s: the merge of task %s as %.12s is not anchored: %v", o.project, o.Task, o.Commit, o.err))
 	}
 	a.mu.Unlock()

@@ -38,7 +38,7 @@ type trustedProject struct {
 	path, common string
 	programs     []task.GitProgram
 	notice       string    // which programs git may not run
-	looked       time.Time // when notice was determined
+	noticedAt    time.Time // when notice was determined
 }
 
 // GitEnv returns the part of this process's environment that git inherits.
@@ -181,22 +181,22 @@ func (t *Trust) TrustedPrograms(project string) []task.GitProgram {
 	return t.projects[project].programs
 }
 
-// lookInterval is how long UntrustedNotice reuses a notice.
-const lookInterval = time.Second
+// noticeInterval is how long UntrustedNotice reuses a notice.
+const noticeInterval = time.Second
 
 // UntrustedNotice implements api.GitPrograms.
 func (t *Trust) UntrustedNotice(ctx context.Context, p task.Project) string {
 	t.mu.Lock()
 	known, ok := t.projects[p.Name]
 	t.mu.Unlock()
-	if !ok || time.Since(known.looked) < lookInterval {
+	if !ok || time.Since(known.noticedAt) < noticeInterval {
 		return known.notice
 	}
 	notice := t.CheckUntrusted(ctx, p)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now, ok := t.projects[p.Name]; ok {
-		now.notice, now.looked = notice, time.Now()
+		now.notice, now.noticedAt = notice, time.Now()
 		t.projects[p.Name] = now
 	}
 	return notice

@@ -105,14 +105,14 @@ func (s Checks) checkAgents(context.Context) (string, error) {
 
 // checkIdentity checks that agents can commit in every project.
 func (s Checks) checkIdentity(ctx context.Context) (string, error) {
-	var lacking []string
+	var missing []string
 	for _, p := range s.Projects() {
 		if !s.Git.HasIdentity(ctx, p.Path) {
-			lacking = append(lacking, p.Name)
+			missing = append(missing, p.Name)
 		}
 	}
-	if len(lacking) > 0 {
-		return "", fmt.Errorf("git knows no author in %s: commits of agents fail there", strings.Join(lacking, ", "))
+	if len(missing) > 0 {
+		return "", fmt.Errorf("git knows no author in %s: commits of agents fail there", strings.Join(missing, ", "))
 	}
 	return "git knows the author of commits", nil
 }

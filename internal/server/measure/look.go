@@ -37,7 +37,7 @@ func (s *Service) nextTask(ctx context.Context) *measurement {
 			one := s.queue[0]
 			s.queue[0] = nil
 			s.queue = s.queue[1:]
-			one.phase = looking
+			one.phase = measuring
 			if len(s.queue) > 0 {
 				s.wakeWorker()
 			}
@@ -124,7 +124,7 @@ func (s *Service) catchUp(after *int64) (<-chan struct{}, error) {
 			if err != nil {
 				return more, err
 			}
-			if tellsOfWork(&e) {
+			if mayChangeWork(&e) {
 				different[e.Task] = e.Type == journal.TaskDeleted
 			}
 		}
@@ -134,8 +134,8 @@ func (s *Service) catchUp(after *int64) (<-chan struct{}, error) {
 	}
 }
 
-// tellsOfWork reports whether an entry may have changed the work of a task.
-func tellsOfWork(e *journal.Entry) bool {
+// mayChangeWork reports whether an entry may have changed the work of a task.
+func mayChangeWork(e *journal.Entry) bool {
 	switch e.Type {
 	case journal.TaskCreated, journal.TaskUpdated, journal.TaskDeleted, journal.StatusChanged, journal.AutoAdvanced, journal.AgentSpawned, journal.AgentRespawn,
 		journal.AgentExited, journal.AgentCrashed, journal.AgentLost, journal.AgentNotBegun, journal.AgentLimited, journal.AgentSilent, journal.WorkFailed, journal.EffectDone:

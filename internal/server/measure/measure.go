@@ -79,10 +79,10 @@ type measurement struct {
 type phase int
 
 const (
-	stale   phase = iota // out of date, or never measured
-	queued               // waiting to be measured
-	looking              // being measured
-	again                // being measured, and something changed meanwhile
+	stale     phase = iota // out of date, or never measured
+	queued                 // waiting to be measured
+	measuring              // being measured
+	again                  // being measured, and something changed meanwhile
 	fresh
 )
 
@@ -241,7 +241,7 @@ func (s *Service) markStale(id task.ID) {
 	one := s.known[id]
 	switch {
 	case one == nil:
-	case one.phase == looking:
+	case one.phase == measuring:
 		one.phase = again
 	case (one.phase == fresh || one.phase == stale) && s.hasViewers():
 		s.enqueueTask(one)

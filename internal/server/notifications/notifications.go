@@ -38,16 +38,16 @@ type Channels struct {
 // NewNotifier returns the notifier of people. It sets the channels, the log and the report of results in the given
 // options.
 func (s Channels) NewNotifier(o notifier.NotifierOptions) *notifier.Notifier {
-	told := &deliveryFile{path: s.Config.ToldFile(), names: map[string]bool{}}
+	delivery := &deliveryFile{path: s.Config.NotifyResultsFile(), names: map[string]bool{}}
 	var channels []notifier.Channel
 	for i := range s.Config.Notify {
 		n := &s.Config.Notify[i]
-		told.names[n.Name()] = true
+		delivery.names[n.Name()] = true
 		channels = append(channels, s.newChannel(n))
 	}
 	o.Channels, o.Log = channels, s.Log
 	o.Report = func(r notifier.DeliveryResult) {
-		if err := told.recordResult(r); err != nil {
+		if err := delivery.recordResult(r); err != nil {
 			s.Log.Warn("store the results of notifications", "component", "notifier", "error", err)
 		}
 	}
@@ -125,7 +125,7 @@ func (s Channels) Check(context.Context) (string, error) {
 	if len(s.Config.Notify) == 0 {
 		return "no channel is configured", nil
 	}
-	known, err := config.ReadTold(s.Config.ToldFile())
+	known, err := config.ReadNotifyResults(s.Config.NotifyResultsFile())
 	if err != nil {
 		return "", err
 	}
@@ -133,9 +133,9 @@ func (s Channels) Check(context.Context) (string, error) {
 	good := 0
 	for i := range s.Config.Notify {
 		n := &s.Config.Notify[i]
-		switch told, ok := known[n.Name()]; {
-		case ok && told.Problem != "":
-			bad = append(bad, fmt.Errorf("%s (number %d): %s", n.Kind, i+1, told.Problem))
+		switch delivery, ok := known[n.Name()]; {
+		case ok && delivery.Problem != "":
+			bad = append(bad, fmt.Errorf("%s (number %d): %s", n.Kind, i+1, delivery.Problem))
 		case ok:
 			good++
 		}
@@ -155,18 +155,18 @@ type deliveryFile struct {
 func (f *deliveryFile) recordResult(r notifier.DeliveryResult) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	known, _ := config.ReadTold(f.path) // replace a file that does not parse
-	out := map[string]config.Told{}
-	for name, told := range known {
+	known, _ := config.ReadNotifyResults(f.path) // replace a file that does not parse
+	out := map[string]config.NotifyResult{}
+	for name, delivery := range known {
 		if f.names[name] {
-			out[name] = told
+			out[name] = delivery
 		}
 	}
-	told := config.Told{At: r.At.UTC(), OK: r.At.UTC(), Problem: r.Problem}
+	delivery := config.NotifyResult{At: r.At.UTC(), OK: r.At.UTC(), Problem: r.Problem}
 	if r.Problem != "" {
-		told.OK = out[r.Channel].OK
+		delivery.OK = out[r.Channel].OK
 	}
-	out[r.Channel] = told
+	out[r.Channel] = delivery
 	text, err := json.Marshal(out)
 	if err != nil {
 		return err

@@ -23,21 +23,21 @@ func TestHowNotificationsWentIsKept(t *testing.T) {
 	}
 	says("2 channels, 0 of them", false)
 	one, two := cfg.Notify[0].Name(), cfg.Notify[1].Name()
-	file := &deliveryFile{path: cfg.ToldFile(), names: map[string]bool{one: true, two: true}}
+	file := &deliveryFile{path: cfg.NotifyResultsFile(), names: map[string]bool{one: true, two: true}}
 	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
-	check(t, os.WriteFile(cfg.ToldFile(), []byte(`{"gone-1":{"at":"2026-01-01T00:00:00Z"}}`), 0o600))
+	check(t, os.WriteFile(cfg.NotifyResultsFile(), []byte(`{"gone-1":{"at":"2026-01-01T00:00:00Z"}}`), 0o600))
 	check(t, file.recordResult(notifier.DeliveryResult{Channel: one, At: at}))
 	check(t, file.recordResult(notifier.DeliveryResult{Channel: one, At: at.Add(time.Minute), Problem: "no desktop"}))
 	check(t, file.recordResult(notifier.DeliveryResult{Channel: two, At: at}))
-	got, err := config.ReadTold(cfg.ToldFile())
+	got, err := config.ReadNotifyResults(cfg.NotifyResultsFile())
 	check(t, err)
-	if want := (config.Told{At: at.Add(time.Minute), OK: at, Problem: "no desktop"}); got[one] != want || len(got) != 2 {
+	if want := (config.NotifyResult{At: at.Add(time.Minute), OK: at, Problem: "no desktop"}); got[one] != want || len(got) != 2 {
 		t.Errorf("kept is %+v", got)
 	}
 	says("desktop (number 1): no desktop", true)
 	s.Config.Notify = nil
 	says("no channel is configured", false)
-	check(t, os.WriteFile(cfg.ToldFile(), []byte("{"), 0o600))
+	check(t, os.WriteFile(cfg.NotifyResultsFile(), []byte("{"), 0o600))
 	check(t, file.recordResult(notifier.DeliveryResult{Channel: two, At: at})) // a broken one is written anew
 	if entries, _ := os.ReadDir(cfg.Home); len(entries) != 1 {
 		t.Errorf("left are %v", entries)

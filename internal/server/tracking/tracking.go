@@ -234,8 +234,8 @@ func (t Registry) findBusyTask(cfg *tracker.Config) (task.ID, error) {
 	for i := range tasks {
 		o := &tasks[i]
 		def, wrong := t.Connector.Runtime.Definition(o)
-		owes := slices.ContainsFunc(o.Pending, func(e task.Effect) bool { return e.NonBlocking })
-		if wrong == nil && !o.Deleted && (!def.IsTerminal(o.Status) || owes) {
+		hasPending := slices.ContainsFunc(o.Pending, func(e task.Effect) bool { return e.NonBlocking })
+		if wrong == nil && !o.Deleted && (!def.IsTerminal(o.Status) || hasPending) {
 			return o.ID, nil
 		}
 	}

@@ -87,17 +87,17 @@ func (s Manager) InitPool(ctx context.Context, project string, count int) ([]wir
 }
 
 // CleanWorkspaces implements api.Workspaces.
-func (s Manager) CleanWorkspaces(ctx context.Context, wish wire.CleanRequest) (removed, kept []wire.CleanedWorkspace, err error) {
-	if wish.Purge && wish.Older <= 0 {
+func (s Manager) CleanWorkspaces(ctx context.Context, request wire.CleanRequest) (removed, kept []wire.CleanedWorkspace, err error) {
+	if request.Purge && request.Older <= 0 {
 		return nil, nil, task.Mistakef("purge files that were set aside: give the least age as a positive duration")
 	}
 	bound, err := s.Bound()
 	if err != nil {
 		return nil, nil, err
 	}
-	swept, err := s.Host.CleanWorkspaces(ctx, s.Projects(), bound, worktree.Sweep{Dry: wish.DryRun, Purge: wish.Purge, Older: wish.Older})
+	swept, err := s.Host.CleanWorkspaces(ctx, s.Projects(), bound, worktree.Sweep{Dry: request.DryRun, Purge: request.Purge, Older: request.Older})
 	for _, x := range swept.Removed {
-		removed = append(removed, wire.CleanedWorkspace{Name: x.Name, Path: x.Path, Why: describeRemoved(x, wish.DryRun)})
+		removed = append(removed, wire.CleanedWorkspace{Name: x.Name, Path: x.Path, Why: describeRemoved(x, request.DryRun)})
 	}
 	for _, x := range swept.Purged {
 		removed = append(removed, wire.CleanedWorkspace{Name: x.Name, Path: x.Path, Why: "files that were set aside " + humanize.FormatDuration(x.Age) + " ago in " + x.Path})

@@ -41,7 +41,7 @@ func newNotifyList(deps Deps) *cobra.Command {
 		Example: "  orange notify list",
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		told, err := config.ReadTold(deps.Config.ToldFile())
+		told, err := config.ReadNotifyResults(deps.Config.NotifyResultsFile())
 		if err != nil {
 			fmt.Fprintln(deps.Stderr, "orange: warning: "+cleanLine(err.Error()))
 		}

@@ -27,11 +27,11 @@ func TestNotifyList(t *testing.T) {
 	if err := os.MkdirAll(w.Config.Home, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	told := map[string]config.Told{
+	told := map[string]config.NotifyResult{
 		w.Config.Notify[0].Name(): {At: now().Add(-3 * time.Minute), OK: now().Add(-3 * time.Minute)},
 		w.Config.Notify[1].Name(): {At: now().Add(-time.Hour), Problem: "ntfy.example answered \x1b[31m500"},
 	}
-	if err := os.WriteFile(w.Config.ToldFile(), mustJSON(t, told), 0o600); err != nil {
+	if err := os.WriteFile(w.Config.NotifyResultsFile(), mustJSON(t, told), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	const want = `NR  KIND     HOST          TOLD OF               PROJECTS  LAST
