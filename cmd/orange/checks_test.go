@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -131,39 +130,5 @@ func TestAHeldCheckIsForAPerson(t *testing.T) {
 	}
 	if e := s.journal(id); e[len(e)-1].Type == journal.CheckEnded {
 		t.Errorf("%+v", e[len(e)-1])
-	}
-}
-
-// The server is killed before and after each effect of a life with a check. Each run of the check ended with a result, or
-// is recorded as broken off.
-func TestTheServerIsKilledAtEachEffectAroundACheck(t *testing.T) {
-	t.Parallel()
-	for at := 1; at <= 8; at++ {
-		t.Run(strconv.Itoa(at), func(t *testing.T) {
-			t.Parallel()
-			runs := filepath.Join(t.TempDir(), "runs")
-			s := openEnv(t, "headless", "--workflow", "solo", "--check", "tests=echo run >>"+runs)
-			first := s.crashingServer(at, "effect.")
-			file := s.write("scripts/a.yaml", "worker:\n  - commit: {file: a, text: a, message: a}\n  - run: orange task update --status reviewing\n")
-			s.run("task", "create", "--project", "shop", "feat/a", "do it", "--harness", "script:"+file) //nolint:errcheck // the server may die before it answers
-			var tasks []task.Task
-			s.eventually("the task is there", func() bool { tasks = s.list(); return len(tasks) > 0 })
-			s.reaches(tasks[0].ID, "reviewing")
-			if err := first.Wait(); !killed(err) {
-				t.Errorf("the server was not killed: %v", err)
-			}
-			results, passed := 0, 0
-			for _, e := range s.journal(tasks[0].ID) {
-				if e.Check != nil {
-					if results++; e.Check.Outcome == task.CheckPassed {
-						passed++
-					}
-				}
-			}
-			text, err := os.ReadFile(runs)
-			if n := strings.Count(string(text), "run\n"); err != nil || passed != 1 || n < 1 || n > results {
-				t.Errorf("it ran %d times, with %d results, %d of them passed: %v", n, results, passed, err)
-			}
-		})
 	}
 }

@@ -33,6 +33,7 @@ type CrashReport struct {
 	Entries     int      `json:"entries"`          // in the undisturbed journal
 	Effects     int      `json:"effects"`          // done in the undisturbed walk
 	Points      int      `json:"points"`           // crash points tried
+	CheckPoints int      `json:"check_points"`     // crash points tried around a check that really runs
 	Faults      []string `json:"faults,omitempty"` // what was done to workspaces and servers while agents worked
 	Divergences []string `json:"divergences"`      // differences from the walk without a crash
 }

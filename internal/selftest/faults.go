@@ -103,9 +103,15 @@ reviewer:
 `
 
 func (f *faults) prepareFolder(ctx context.Context) error {
+	check := "tests=" + fmt.Sprintf(checkCommand, filepath.Join(f.dir, "ran"), filepath.Join(f.dir, "check"))
+	return f.prepareProject(ctx, fmt.Sprintf(script, filepath.Join(f.dir, "go")), "--pool-size", fmt.Sprint(len(damages)), "--check", check)
+}
+
+// prepareProject writes the script of agents and the settings, and adds a repository with one commit.
+func (f *faults) prepareProject(ctx context.Context, script string, flags ...string) error {
 	files := map[string]string{
 		"config/orange/config.json": `{"sessions":"headless"}`,
-		"script.yaml":               fmt.Sprintf(script, filepath.Join(f.dir, "go")),
+		"script.yaml":               script,
 		faultProject + "/README":    "faults\n",
 	}
 	for name, text := range files {
@@ -122,7 +128,7 @@ func (f *faults) prepareFolder(ctx context.Context) error {
 			return err
 		}
 	}
-	_, err := f.runOrange(ctx, "project", "add", f.repo, "--pool-size", fmt.Sprint(len(damages)))
+	_, err := f.runOrange(ctx, append([]string{"project", "add", f.repo}, flags...)...)
 	return err
 }
 
@@ -243,16 +249,25 @@ func (f *faults) finishWork(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(f.dir, "go"), nil, 0o600); err != nil {
 		return err
 	}
+	if err := f.breakCheck(ctx); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(f.dir, "check"), nil, 0o600); err != nil {
+		return err
+	}
 	return f.waitUntil(ctx, "every task is reviewed", func(list []task.Task) bool {
-		all := true
-		for _, t := range list {
-			if t.Crashed != "" {
-				f.runOrange(ctx, "task", "respawn", string(t.ID)) //nolint:errcheck // it may have been started meanwhile
-			}
-			all = all && t.Status == "reviewing" && len(t.Pending) == 0
-		}
-		return all
+		f.respawnCrashed(ctx, list)
+		return !slices.ContainsFunc(list, func(t task.Task) bool { return t.Status != "reviewing" || len(t.Pending) > 0 })
 	})
+}
+
+// respawnCrashed starts agents again that died because their workspace was damaged.
+func (f *faults) respawnCrashed(ctx context.Context, list []task.Task) {
+	for _, t := range list {
+		if t.Crashed != "" {
+			f.runOrange(ctx, "task", "respawn", string(t.ID)) //nolint:errcheck // it may have been started meanwhile
+		}
+	}
 }
 
 // mergeAll merges everything that was reviewed at the same time. It requests a refused merge
@@ -278,6 +293,11 @@ func (f *faults) checkResults(ctx context.Context) error {
 		if text, err := f.runGit(ctx, "show", "main:"+string(t.ID)+".txt"); err != nil || text != "done" {
 			complain("the work of %s, whose workspace suffered %q, is not in main", t.Branch, damages[i].what)
 		}
+		found, err := f.compareRuns(ctx, &t, f.checkFile(&t), []string{task.CheckPassed})
+		if err != nil {
+			return err
+		}
+		f.wrong = append(f.wrong, found...)
 	}
 	if late, _ := filepath.Glob(filepath.Join(f.home, "workspaces", ".aside", "*", "*", "folder", "late")); len(late) != 1 {
 		complain("%d folders of agents were kept, not 1", len(late))

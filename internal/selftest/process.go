@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"orange/internal/config"
@@ -54,6 +55,12 @@ func (p *process) startServer(ctx context.Context, crashAt int) error {
 	for name, value := range values {
 		p.cmd.Env = append(p.cmd.Env, name+"="+value)
 	}
+	p.socket, p.client = cfg.Socket, client.New(cfg.Socket)
+	return p.launch(ctx)
+}
+
+// launch starts the process of the server, and waits until it answers.
+func (p *process) launch(ctx context.Context) error {
 	p.said = &bytes.Buffer{}
 	p.cmd.Stderr = p.said
 	if err := p.cmd.Start(); err != nil {
@@ -61,12 +68,18 @@ func (p *process) startServer(ctx context.Context, crashAt int) error {
 	}
 	gone, cmd := make(chan struct{}), p.cmd
 	go func() {
-		cmd.Wait() //nolint:errcheck // that it ended is all there is to know
+		cmd.Wait() //nolint:errcheck // its state is kept
 		close(gone)
 	}()
 	p.gone = gone
-	p.socket, p.client = cfg.Socket, client.New(cfg.Socket)
 	return p.awaitAnswer(ctx)
+}
+
+// wasKilled waits for the end of the server, and reports whether SIGKILL ended it.
+func (p *process) wasKilled() bool {
+	<-p.gone
+	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
 // awaitAnswer waits until the server answers.

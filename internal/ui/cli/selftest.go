@@ -23,9 +23,10 @@ func newSelftestCrashCommand(deps Deps) *cobra.Command {
 			"SIGKILL at the first commit or effect boundary, starts it again and compares the record,\n" +
 			"the journal and the effects with an undisturbed walk; then at the second boundary, and so on.\n" +
 			"Every walk also removes the server's socket and server.lock once, and goes on.\n" +
-			"Without --limit it then lets scripted agents work on tasks of a repository of its own, removes,\n" +
-			"prunes and replaces their workspaces and kills the server, and looks whether all of their work\n" +
-			"is merged in the end.",
+			"Without --limit it then kills the server at every boundary of a task whose check fails once and\n" +
+			"passes, with agents and checks that really run, and counts how often the check ran. At last it\n" +
+			"lets scripted agents work on tasks of a repository of its own, removes, prunes and replaces their\n" +
+			"workspaces, kills the server and a check, and looks whether all of their work is merged.",
 		Annotations: map[string]string{needsNothing: "yes"},
 	}
 	cmd.Flags().IntVar(&o.Parallel, "parallel", 2, "walks at the same time")
@@ -71,6 +72,11 @@ func runSelftest(cmd *cobra.Command, deps Deps, o selftest.CrashOptions) (err er
 	report, err := selftest.RunCrashes(cmd.Context(), o)
 	if err == nil && o.Limit == 0 {
 		var wrong []string
+		report.CheckPoints, wrong, err = selftest.CrashDuringChecks(cmd.Context(), o)
+		report.Divergences = append(report.Divergences, wrong...)
+	}
+	if err == nil && o.Limit == 0 {
+		var wrong []string
 		report.Faults, wrong, err = selftest.RunFaults(cmd.Context(), o, faultSeed)
 		report.Divergences = append(report.Divergences, wrong...)
 	}
@@ -92,8 +98,8 @@ func runSelftest(cmd *cobra.Command, deps Deps, o selftest.CrashOptions) (err er
 const faultSeed = 1
 
 func printSelftest(deps Deps, r selftest.CrashReport) {
-	fmt.Fprintf(deps.Stdout, "workflow      %s\npath          %s\nundisturbed   %d entries, %d effects\ncrash points  %d\nfaults        %d\ndivergences   %d\n",
-		r.Workflow, cleanLine(fmt.Sprint(r.Path)), r.Entries, r.Effects, r.Points, len(r.Faults), len(r.Divergences))
+	fmt.Fprintf(deps.Stdout, "workflow      %s\npath          %s\nundisturbed   %d entries, %d effects\ncrash points  %d, %d of checks\nfaults        %d\ndivergences   %d\n",
+		r.Workflow, cleanLine(fmt.Sprint(r.Path)), r.Entries, r.Effects, r.Points, r.CheckPoints, len(r.Faults), len(r.Divergences))
 	for _, d := range r.Divergences {
 		fmt.Fprintln(deps.Stdout, "  "+cleanLine(d))
 	}
