@@ -135,24 +135,31 @@ func (s *env) close() {
 			s.t.Logf("the server's log:\n%s", text)
 		}
 	}
-	// With a server that answers, and starts nothing, no attendant starts another.
+	// With a server that answers, and starts nothing, no shim starts another.
 	s.run("pause") //nolint:errcheck // the attempts are ended all the same
-	supervisor := shim.New([]string{s.program, shimCommand}, dataFolder(s.home))
-	defer supervisor.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), longest)
-	defer cancel()
-	folders, _ := filepath.Glob(filepath.Join(s.home, "attempts", "*", "*"))
-	for _, dir := range folders {
-		if _, err := supervisor.EndAttempt(ctx, shim.Folder(dir)); err != nil {
-			s.t.Errorf("end %s: %v", dir, err)
-		}
-	}
+	check(s.t, endAttempts(s.program, s.home))
 	s.run("stop")                                                               //nolint:errcheck // there may be none
 	s.tmux("kill-server")                                                       //nolint:errcheck // there may be none
 	exec.Command("chmod", "-R", "u+w", s.dir).Run()                             //nolint:errcheck // so that it can be removed
 	if err := os.RemoveAll(s.dir); err != nil && !errors.Is(err, os.ErrExist) { // a late log line
 		os.RemoveAll(s.dir) //nolint:errcheck // a temporary folder
 	}
+}
+
+// endAttempts ends the processes of all attempts of a data folder.
+func endAttempts(program, home string) error {
+	supervisor := shim.New([]string{program, shimCommand}, dataFolder(home))
+	defer supervisor.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), longest)
+	defer cancel()
+	folders, _ := filepath.Glob(filepath.Join(home, "attempts", "*", "*"))
+	var errs []error
+	for _, dir := range folders {
+		if _, err := supervisor.EndAttempt(ctx, shim.Folder(dir)); err != nil {
+			errs = append(errs, fmt.Errorf("end %s: %w", dir, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func check(t *testing.T, err error) {

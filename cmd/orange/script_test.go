@@ -99,7 +99,7 @@ func tearDown(env *testscript.Env) {
 	broke := ""
 	for _, path := range locks {
 		home := filepath.Dir(path)
-		if err := endServer(home, env.Getenv); err != nil {
+		if err := endStory(home, env.Getenv); err != nil {
 			env.T().Log("end the server of " + home + ": " + err.Error())
 		}
 		said, _ := os.ReadFile(filepath.Join(home, "serve.err"))
@@ -125,6 +125,22 @@ func clientOf(home string, getenv func(string) string) *client.Client {
 		return getenv(name)
 	}, os.UserHomeDir)
 	return client.New(client.FindSocket(client.DialOptions{Socket: cfg.Socket, Home: cfg.Home}))
+}
+
+// endStory ends the attempts of a data folder and its server. The server is paused first, because the shim of an agent
+// that ends starts a server where there is none.
+func endStory(home string, getenv func(string) string) error {
+	if folders, _ := filepath.Glob(filepath.Join(home, "attempts", "*", "*")); len(folders) > 0 {
+		c := clientOf(home, getenv)
+		defer c.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		c.PauseAll(ctx) //nolint:errcheck // the attempts are ended all the same
+		if err := endAttempts(os.Args[0], home); err != nil {
+			return err
+		}
+	}
+	return endServer(home, getenv)
 }
 
 // endServer tells the server of a data folder to stop, and kills it if it does not.
