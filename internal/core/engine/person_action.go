@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strings"
 
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
@@ -14,6 +15,8 @@ const (
 	VerbMerge    = "merge"
 	VerbPush     = "push"
 	VerbCreatePR = "create-pr"
+
+	VerbApproveChanges = "approve-changes" // of paths that need a person
 )
 
 // requestPersonAction records an action that a person requested. Its consequences, such as the end of a task whose
@@ -32,6 +35,8 @@ func (d *decider) requestPersonAction() Verdict {
 		return d.refuse("%s", d.emptyBranchEvidence().Detail)
 	case do == workflow.MergeBranch && d.emptyBranchEvidence() != nil:
 		return d.refuse("branch %s has no commits: nothing was merged; finish the task with orange task complete %s, or send it back with orange task request-changes %s", d.t.Branch, d.t.ID, d.t.ID)
+	case do == workflow.MergeBranch && d.protectedPaths() != nil && !d.protectedPaths().Holds:
+		return d.refuse("%s", d.protectedPaths().Detail)
 	case slices.ContainsFunc(d.t.Pending, func(e task.Effect) bool { return e.Do == do && !e.GivenUp }):
 		return d.refuse("%s is already in progress", d.sig.Verb)
 	}
@@ -52,11 +57,45 @@ func (d *decider) requestPersonAction() Verdict {
 
 // emptyBranchEvidence returns the evidence that the branch has no commits of its own, or nil if there is none.
 func (d *decider) emptyBranchEvidence() *signal.Evidence {
-	at := slices.IndexFunc(d.sig.Evidence, func(e signal.Evidence) bool { return e.Name == workflow.Merged && e.Empty })
+	return d.evidenceWhere(func(e signal.Evidence) bool { return e.Name == workflow.Merged && e.Empty })
+}
+
+// protectedPaths returns the evidence about paths that need a person, or nil if there is none.
+func (d *decider) protectedPaths() *signal.Evidence {
+	return d.evidenceWhere(func(e signal.Evidence) bool { return e.Name == workflow.Unchanged })
+}
+
+// evidenceWhere returns the first evidence of a kind, or nil.
+func (d *decider) evidenceWhere(wanted func(signal.Evidence) bool) *signal.Evidence {
+	at := slices.IndexFunc(d.sig.Evidence, wanted)
 	if at < 0 {
 		return nil
 	}
 	return &d.sig.Evidence[at]
+}
+
+// approveChanges records that a person approves what the branch changes of the paths that need a person, as it is now.
+func (d *decider) approveChanges() Verdict {
+	s, ok := d.def.StateNamed(d.t.Status)
+	found := d.protectedPaths()
+	switch {
+	case d.sig.Actor != task.Human && d.sig.Actor != "":
+		return d.refuse("only a person may approve changes of paths that need a person")
+	case !ok || s.Kind == workflow.Terminal:
+		return d.refuse("the task is over: it is %s", d.t.Status)
+	case len(d.t.Unchanged) == 0:
+		return d.refuse("the task may change every path: orange project update %s --unchanged GLOB names paths that need a person, for tasks that are created after that", d.t.Project)
+	case found == nil:
+		return d.refuse("cannot tell what branch %s changes: try again", d.t.Branch)
+	case found.Holds:
+		return d.refuse("nothing needs an approval: %s", found.Detail)
+	case len(found.Changes) == 0: // it could not be read
+		return d.refuse("%s", found.Detail)
+	}
+	e := d.newEntry(journal.ChangesApproved)
+	e.Approved = found.Changes
+	e.Reason = "a person approved changes of " + strings.Join(task.PathsOf(found.Changes), ", ")
+	return d.finishWith(e, Record)
 }
 
 // mergeHelps reports whether an edge out of the state waits for the branch to be merged.

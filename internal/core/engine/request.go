@@ -27,6 +27,8 @@ func (d *decider) decideOnRequest() Verdict {
 			return d.requestPersonAction()
 		case VerbCheck:
 			return d.requestCheck()
+		case VerbApproveChanges:
+			return d.approveChanges()
 		case VerbSend:
 			return d.sendMessage()
 		case VerbEdit:

@@ -268,6 +268,15 @@ func (d *explainer) leftOut() string {
 	return ""
 }
 
+// protectedText returns which changes need a person's approval.
+func (d *explainer) protectedText() string {
+	paths := task.PathsOf(d.t.UnapprovedChanges())
+	if len(paths) == 0 {
+		return ""
+	}
+	return "; it changes paths that need your approval: " + strings.Join(paths[:min(5, len(paths))], ", ") + moreText(len(paths)-5)
+}
+
 // handedNothing reports whether the task was handed over without any change.
 func (d *explainer) handedNothing() bool { return d.t.Handover != nil && d.t.Handover.Nothing }
 
@@ -275,6 +284,8 @@ func (d *explainer) handedNothing() bool { return d.t.Handover != nil && d.t.Han
 // surfaces offer one.
 func (d *explainer) decisionAction(s *workflow.State) (do Action, verb string) {
 	switch {
+	case d.now.MergeHelps() && len(d.t.UnapprovedChanges()) > 0:
+		return d.taskAction(engine.VerbApproveChanges), engine.VerbApproveChanges
 	case d.now.MergeHelps() && d.handedNothing():
 		return d.taskAction(engine.Complete), ""
 	case d.now.MergeHelps():
@@ -298,6 +309,8 @@ func (d *explainer) mergeItem(it *Item) {
 		it.Verb, it.Note = engine.RequestChanges, rebaseWords(gave.Conflict)
 		it.Action = d.taskAction(engine.RequestChanges)
 		it.Action.Note = it.Note
+	case d.now.MergeHelps() && len(d.t.UnapprovedChanges()) > 0:
+		it.Action, it.Verb = d.taskAction(engine.VerbApproveChanges), engine.VerbApproveChanges
 	case d.now.MergeHelps() && !slices.ContainsFunc(d.t.Pending, isMerge):
 		it.Action, it.Verb = d.taskAction(engine.VerbMerge), engine.VerbMerge
 	}
@@ -312,11 +325,16 @@ func (d *explainer) sendsBack() bool {
 func rebaseWords(c *task.Conflict) string {
 	const most = 10
 	files := c.Files[:min(most, len(c.Files))]
-	more := ""
-	if n := len(c.Files) - len(files); n > 0 {
-		more = fmt.Sprintf(" and %d more", n)
-	}
+	more := moreText(len(c.Files) - most)
 	return fmt.Sprintf("The branch conflicts with %s. Run git rebase %s, resolve the conflicts in %s%s, and test again.", c.Onto, c.Onto, strings.Join(files, ", "), more)
+}
+
+// moreText says how many items a list leaves out.
+func moreText(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", n)
 }
 
 // SortInbox sorts items that free other tasks first, then by age, oldest first, with the backlog last.

@@ -230,11 +230,16 @@ var situations = []situation{
 		name:  "waits for a decision",
 		holds: isKind(workflow.HumanDo),
 		item: func(d *explainer, s *workflow.State, it *Item) {
-			it.Kind, it.Text = ItemReview, "the work waits for a decision"+d.leftOut()
+			it.Kind, it.Text = ItemReview, "the work waits for a decision"+d.leftOut()+d.protectedText()
 			it.Action, it.Verb = d.decisionAction(s)
 		},
-		owner: func(*explainer, *workflow.State) (string, string) { return aPerson, "it waits for a person's decision" },
+		owner: func(d *explainer, _ *workflow.State) (string, string) {
+			return aPerson, "it waits for a person's decision" + d.protectedText()
+		},
 		unblock: func(d *explainer, s *workflow.State) Unblock {
+			if d.now.MergeHelps() && len(d.t.UnapprovedChanges()) > 0 {
+				return d.unblockBy(engine.VerbApproveChanges, "the branch may be merged")
+			}
 			if d.now.MergeHelps() && !d.now.IsMerged() && !d.handedNothing() {
 				return d.unblockBy(engine.VerbMerge, "the branch is merged, and the task is done")
 			}
@@ -337,6 +342,8 @@ func (d *explainer) unblockAttention(s *workflow.State) Unblock {
 	switch it.Verb {
 	case engine.RequestChanges:
 		return Unblock{Action: it.Action, Opens: "the branch is rebased, and the work is reviewed again"}
+	case engine.VerbApproveChanges:
+		return Unblock{Action: it.Action, Opens: "the branch may be merged"}
 	case engine.VerbMerge:
 		return Unblock{Action: it.Action, Opens: "the branch is merged, once what is named is fixed"}
 	}

@@ -74,7 +74,7 @@ func beginTask(t *task.Task, e *Entry) {
 		Setup: task.Setup{
 			Workflow: e.Workflow, WorkflowHash: e.WorkflowHash,
 			Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
-			Delivery: n.Delivery, Base: n.Base, BaseBranch: n.BaseBranch, Model: n.Model, ReviewModel: n.ReviewModel, AgentFlags: n.AgentFlags, Permissions: n.Permissions, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars, Checks: n.Checks,
+			Delivery: n.Delivery, Base: n.Base, BaseBranch: n.BaseBranch, Model: n.Model, ReviewModel: n.ReviewModel, AgentFlags: n.AgentFlags, Permissions: n.Permissions, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars, Checks: n.Checks, Unchanged: n.Unchanged,
 		},
 		Resources: task.Resources{TrackerRef: n.TrackerRef, PRURL: n.PRURL, PRState: n.PRState, Workspace: n.Workspace},
 	}
@@ -472,12 +472,16 @@ func applyAnswer(t *task.Task, e *Entry) {
 const (
 	factCommits = "commits"
 	factMerged  = "merged"
+
+	factUnchanged = "unchanged"
 )
 
-// applyWork folds which commits are the task's, and that they are merged.
+// applyWork folds which commits are the task's, that they are merged, and which paths they change that need a person.
 func applyWork(t *task.Task, e *Entry) {
 	for i := range e.Snapshot.Evidence {
 		switch ev := &e.Snapshot.Evidence[i]; {
+		case ev.Name == factUnchanged:
+			t.ProtectedChanges = ev.Changes
 		case !ev.Holds || ev.Base == "" || ev.Head == "" || ev.Head == ev.Base:
 		case ev.Name == factCommits:
 			t.Work = &task.Work{Base: ev.Base, Head: ev.Head}
@@ -507,5 +511,7 @@ func applyFlags(t *task.Task, e *Entry) {
 		tryAgain(t)
 	case AskedPerson:
 		t.Asked = e.Asked
+	case ChangesApproved:
+		t.ApprovedChanges = e.Approved
 	}
 }

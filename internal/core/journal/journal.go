@@ -56,6 +56,8 @@ const (
 	CheckAsked    Type = "check.asked"   // a person asked for a check
 	CheckEnded    Type = "check.ended"   // a check ended; the task stays
 	CheckHeld     Type = "check.held"    // a check could not run: the task is held for a person
+
+	ChangesApproved Type = "changes.approved" // a person approved changes of paths that need a person; the task stays
 )
 
 // knownTypes are the types of entries that this version can fold.
@@ -64,7 +66,7 @@ var knownTypes = [...]Type{
 	AgentSpawned, AgentExited, AgentCrashed, AgentLost, AgentNotBegun, AgentRespawn, AgentOverdue, AgentNotice, AgentLimited,
 	AgentNudged, AgentSilent, AgentAnswered, AgentUndone, AgentRestate, WorkFailed, CardSeen, PRClosed, EffectAsked,
 	EffectDone, EffectFailed, EffectGaveUp, AskedPerson, EntryLost, TaskRestored,
-	CheckAsked, CheckEnded, CheckHeld, AgentMessaged,
+	CheckAsked, CheckEnded, CheckHeld, AgentMessaged, ChangesApproved,
 }
 
 // CountTypes returns how many types of entries this version knows. A type is never removed, so a version that knows as
@@ -182,6 +184,7 @@ type Results struct {
 	CardSnapshot *board.Snapshot   `json:"card_snapshot,omitempty"`
 	Check        *task.CheckResult `json:"check,omitempty"`    // the result of a check
 	Rejected     []string          `json:"rejected,omitempty"` // actions of a worker that are not done, and why
+	Approved     []task.PathChange `json:"approved,omitempty"` // changes that a person approves
 }
 
 // Signal returns the signal of the entry's decision, of which the entry must be the first. Of TASK.md it has what

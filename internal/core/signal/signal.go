@@ -226,6 +226,8 @@ type New struct {
 	Vars       task.Vars     `json:"vars,omitempty"`   // for its prompts
 	Checks     task.Checks   `json:"checks,omitempty"` // set by the runtime: those of the workflow and the project
 
+	Unchanged task.PathPatterns `json:"unchanged,omitempty"` // set by the runtime: those of the project
+
 	Counters  []task.Counter `json:"counters,omitempty"`  // import
 	CreatedAt time.Time      `json:"created_at,omitzero"` // import
 	PRURL     string         `json:"pr_url,omitempty"`    // import
@@ -295,4 +297,6 @@ type Evidence struct {
 	Base   string `json:"base,omitempty"`   // commits, merged: last commit before those of the task
 	Head   string `json:"head,omitempty"`   // commits, merged: last commit of the task
 	Empty  bool   `json:"empty,omitempty"`  // merged: the branch has no commits of its own, and nothing was merged
+
+	Changes []task.PathChange `json:"changes,omitempty"` // unchanged: what the branch changes of the paths that need a person
 }

@@ -36,6 +36,8 @@ type Policy struct {
 	AgentFlags  string   `json:"agent_flags,omitempty"` // likewise
 	Permissions string   `json:"permissions,omitempty"` // what agents may do without asking; "" for all
 	Checks      Checks   `json:"checks,omitempty"`      // commands that Orange runs on the work of its tasks
+
+	Unchanged PathPatterns `json:"unchanged,omitempty"` // paths that its tasks may not change without a person
 }
 
 // A Confirm lists the actions that need a person's confirmation.
@@ -126,6 +128,9 @@ func (p Policy) validatePolicy() error {
 		return errors.New("a budget is not negative: give 0 for no bound")
 	}
 	if err := p.Checks.Validate(); err != nil {
+		return err
+	}
+	if err := p.Unchanged.Validate(); err != nil {
 		return err
 	}
 	return p.Vars.Check()

@@ -68,6 +68,7 @@ type Setup struct {
 	ForkOf        string       `json:"fork_of,omitempty"`      // ID@SEQ that it was created from
 	Parent        ID           `json:"parent,omitempty"`       // task of which this is a part
 	Checks        Checks       `json:"checks,omitempty"`       // commands that Orange runs on its work, as defined when it was created
+	Unchanged     PathPatterns `json:"unchanged,omitempty"`    // paths that it may not change without a person, likewise
 }
 
 // Resources are things outside the record that belong to a task.
@@ -131,6 +132,9 @@ type Results struct {
 	Opened       []Digest          `json:"opened,omitempty"`        // sections by the text that last opened a gate
 	CardSnapshot *board.Snapshot   `json:"card_snapshot,omitempty"` // the task's card, as last read
 	CheckResults []CheckResult     `json:"check_results,omitempty"` // the newest of each check
+
+	ProtectedChanges []PathChange `json:"protected_changes,omitempty"` // of Unchanged, as last measured
+	ApprovedChanges  []PathChange `json:"approved_changes,omitempty"`  // those that a person approved last
 }
 
 // Unanswered is an agent that ended while it waited for a person's answer. No other agent was started since.
@@ -376,6 +380,7 @@ func (t *Task) Clone() Task {
 	c.LastReport, c.CardSnapshot, c.Handover, c.Work, c.GaveUp = clonePointer(t.LastReport), clonePointer(t.CardSnapshot), clonePointer(t.Handover), clonePointer(t.Work), clonePointer(t.GaveUp)
 	c.Unstarted, c.CheckRun = clonePointer(t.Unstarted), clonePointer(t.CheckRun)
 	c.CheckResults = slices.Clone(t.CheckResults)
+	c.ProtectedChanges, c.ApprovedChanges = slices.Clone(t.ProtectedChanges), slices.Clone(t.ApprovedChanges)
 	c.Salvages = slices.Clone(t.Salvages)
 	c.Failed = slices.Clone(t.Failed)
 	c.Lost = slices.Clone(t.Lost)

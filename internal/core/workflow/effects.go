@@ -138,6 +138,9 @@ const Clean = "clean"
 // CI is the evidence that the forge's checks of the task's pull request passed at the head of the branch.
 const CI = "ci"
 
+// Unchanged is the evidence that a branch changes no path that needs a person, or that a person approved the changes.
+const Unchanged = "unchanged"
+
 // MergeAuto is the merge strategy of a file: without a merge commit if possible.
 const MergeAuto = "auto"
 

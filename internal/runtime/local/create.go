@@ -166,7 +166,7 @@ func (r *Runtime) completeNewTask(w *signal.NewTask) (*workflow.Definition, erro
 	if err != nil {
 		return nil, err
 	}
-	w.Checks = task.MergeChecks(def.Checks, p.Checks)
+	w.Checks, w.Unchanged = task.MergeChecks(def.Checks, p.Checks), p.Unchanged
 	for _, name := range def.NamedChecks() {
 		if _, ok := w.Checks.Named(name); !ok {
 			return nil, task.Mistakef("workflow %s asks for check %s, which neither the file nor project %s defines: orange project update %s --check %s=COMMAND", def.Name, name, p.Name, p.Name, name)

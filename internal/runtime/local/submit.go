@@ -337,6 +337,9 @@ func (r *Runtime) gatherEvidence(ctx context.Context, def *workflow.Definition, 
 			out = append(out, r.EvidenceSource.Probe(ctx, Question{Name: name, Project: p, Task: t}))
 		}
 	}
+	if len(t.Unchanged) > 0 && measuresPaths(sig, out) {
+		out = append(out, r.EvidenceSource.Probe(ctx, Question{Name: workflow.Unchanged, Project: p, Task: t}))
+	}
 	if sig.Kind == signal.Tracker && sig.Word == signal.PRClosed {
 		out = append(out, r.probeFact(ctx, Question{Name: workflow.NothingLost, Project: p, Task: t, Commit: sig.Arg}, broken))
 	}
@@ -344,6 +347,13 @@ func (r *Runtime) gatherEvidence(ctx context.Context, def *workflow.Definition, 
 		out = append(out, r.EvidenceSource.Probe(ctx, Question{Name: workflow.ClaimsFact, Project: p, Task: t, Git: rep.Actions.Git}))
 	}
 	return out
+}
+
+// measuresPaths reports whether the record needs to know which paths the branch changes: where work is handed over or
+// merged, and where a person approves the changes.
+func measuresPaths(sig *signal.Signal, evidence []signal.Evidence) bool {
+	return sig.Kind == signal.Request && sig.Verb == engine.VerbApproveChanges ||
+		slices.ContainsFunc(evidence, func(e signal.Evidence) bool { return e.Name == workflow.Commits || e.Name == workflow.Merged })
 }
 
 // probeFact looks up one fact. The repository knows whether a branch has commits or is merged, the forge whether its checks

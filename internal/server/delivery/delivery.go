@@ -27,6 +27,8 @@ type Service struct {
 	Project  func(name string) (task.Project, bool)
 	TaskFile func(project string, id task.ID) (taskfile.Document, error)
 	Log      *slog.Logger
+
+	RequireApproval func(ctx context.Context, p task.Project, t *task.Task) error // of changes of paths that need a person
 }
 
 func (d Service) requireProject(t *task.Task) (task.Project, error) {
@@ -47,6 +49,9 @@ func (d Service) Merge(ctx context.Context, t task.Task, e task.Effect) (local.E
 	strategy := cmp.Or(e.Arg, workflow.MergeAuto)
 	if t.PRURL != "" && strategy == workflow.MergeAuto {
 		return d.mergedPR(ctx, &t, p)
+	}
+	if err := d.RequireApproval(ctx, p, &t); err != nil {
+		return local.EffectResult{}, err
 	}
 	landed, err := d.Git.MergeBranch(ctx, p.Path, git.Merging{
 		ID: e.ID, Branch: t.Branch, Tip: e.Head, Into: p.DefaultBranch, Strategy: strategy,

@@ -56,6 +56,8 @@ func (s Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 		e.Holds, e.Detail, e.Base, e.Head = w.Commits > 0, w.Detail, w.Base, w.Tip
 	case q.Name == workflow.Clean:
 		e.Holds, e.Detail, err = s.checkClean(ctx, q.Task)
+	case q.Name == workflow.Unchanged:
+		err = s.checkUnchanged(ctx, &q, &e)
 	case q.Name == workflow.CI:
 		e.Holds, e.Detail, err = s.checkCI(ctx, &q)
 	case q.Name == workflow.NothingLost:

@@ -107,6 +107,9 @@ func (p Registry) ChangeProject(ctx context.Context, name string, c wire.Project
 	if err != nil {
 		return have, task.Mistakef("%v", err)
 	}
+	if have.Unchanged, err = have.Unchanged.WithChanges(c.Unchanged); err != nil {
+		return have, task.Mistakef("%v", err)
+	}
 	have.Checks = checks
 	if err := p.Runtime.UpdateProject(have); err != nil {
 		return have, err

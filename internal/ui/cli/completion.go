@@ -271,7 +271,7 @@ func argumentWords(deps Deps) map[string]cobra.CompletionFunc {
 	out := map[string]cobra.CompletionFunc{
 		"task update": onlyFirst(completeRows(deps, false, nil)), "task wait": onlyFirst(completeRows(deps, false, nil)), "task stuck": onlyFirst(completeRows(deps, false, atWork)),
 		"task spawn": onlyFirst(completeRows(deps, false, isUnstarted)), "task respawn": onlyFirst(completeRows(deps, false, hasAgentToReplace)), "task attach": onlyFirst(completeRows(deps, false, hasLivingAgent)),
-		"task answer": onlyFirst(completeRows(deps, false, func(r *overview.Row) bool { return r.Answers })), "task approve": onlyFirst(completeRows(deps, false, waitsForAny(explain.ItemConfirm))),
+		"task answer": onlyFirst(completeRows(deps, false, func(r *overview.Row) bool { return r.Answers })), "task approve-changes": onlyFirst(completeRows(deps, false, awaitsReview)), "task approve": onlyFirst(completeRows(deps, false, waitsForAny(explain.ItemConfirm))),
 		"task edit": onlyFirst(completeRows(deps, false, nil)), "task send": onlyFirst(completeRows(deps, false, hasLivingAgent)), "task merge": onlyFirst(completeRows(deps, false, awaitsReview)), "task push": onlyFirst(completeRows(deps, false, begunWork)), "task create-pr": onlyFirst(completeRows(deps, false, begunWork)),
 		"task delete": onlyFirst(completeRows(deps, true, isOver)), "task reopen": onlyFirst(completeRows(deps, true, allowsVerb(engine.Reopen))),
 		"task fork": onlyFirst(completeEntries(deps)), "pause": onlyFirst(completeRows(deps, false, goingOn)), "resume": onlyFirst(completeRows(deps, false, isStopped)),

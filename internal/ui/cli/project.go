@@ -178,11 +178,11 @@ func printProjects(w io.Writer, projects []task.Project) error {
 		_, err := fmt.Fprintln(w, "No projects. Add one with: orange project add")
 		return err
 	}
-	rows := [][]string{{"NAME", "POOL", "WORKFLOW", "BASE", "MODEL", "DELIVERY", "BUDGET", "CONFIRM", "VARIABLES", "CHECKS", "PATH"}}
+	rows := [][]string{{"NAME", "POOL", "WORKFLOW", "BASE", "MODEL", "DELIVERY", "BUDGET", "CONFIRM", "VARIABLES", "CHECKS", "UNCHANGED", "PATH"}}
 	for _, p := range projects {
 		variables := strings.Join(slices.Sorted(maps.Keys(p.Vars)), ", ")
 		rows = append(rows, []string{p.Name, strconv.Itoa(p.PoolSize), orDash(p.Workflow), orDash(p.DefaultBranch), p.Model,
-			string(p.Delivery), budgetText(p.Budget), confirmText(p.Confirm), variables, checkNames(p.Checks), p.Path})
+			string(p.Delivery), budgetText(p.Budget), confirmText(p.Confirm), variables, checkNames(p.Checks), strings.Join(p.Unchanged, ", "), p.Path})
 	}
 	return printTable(w, 0, dropEmptyColumns(rows))
 }
@@ -333,6 +333,7 @@ type policyFlags struct {
 	set                       []string
 	vars                      task.Vars
 	check                     []string
+	unchanged, mayChange      []string
 	given                     func(flag string) bool
 }
 
@@ -353,6 +354,8 @@ func newPolicyFlags(cmd *cobra.Command) *policyFlags {
 	f.StringVar(&p.confirm, "confirm", "", "merge=code: a person's merge needs a code that is shown by notification; merge=none: it does not")
 	f.StringArrayVar(&p.set, "var", nil, "`NAME=TEXT` for {vars.NAME} in prompts; NAME= takes it away; no place for secrets. May be repeated")
 	f.StringArrayVar(&p.check, "check", nil, "`NAME=COMMAND` that Orange runs on finished work; NAME= takes it away; NAME.timeout=20m, NAME.retries=1, NAME.env=NAME=VALUE, NAME.folder=DIR and NAME.setup=COMMAND set its keys. For tasks that are created afterwards. May be repeated")
+	f.StringArrayVar(&p.unchanged, "unchanged", nil, "`PATTERN` of paths, as in .gitignore, that tasks may not change without your approval. For tasks that are created afterwards. May be repeated")
+	f.StringArrayVar(&p.mayChange, "may-change", nil, "`PATTERN` of --unchanged to take away. May be repeated")
 	f.Var(&p.taskCost, "max-task-cost", "dollars that the agents of one task may cost, 0 for no bound")
 	f.IntVar(&p.taskAttempts, "max-task-attempts", 0, "attempts that one task may have, 0 for no bound")
 	f.Var(&p.dayCost, "max-day-cost", "dollars that all agents of the project may cost in a day (UTC), 0 for no bound")
@@ -418,7 +421,11 @@ func (p *policyFlags) newPolicy() (task.Policy, error) {
 	if err != nil {
 		return task.Policy{}, usageError("--check: %w", err)
 	}
-	return task.Policy{Checks: checks, Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.mergedBudget(task.Budget{}), Forge: p.forge, Model: p.model, AgentFlags: p.agentFlags, Permissions: p.permissions, Vars: task.Vars(nil).WithChanges(p.vars)}, nil
+	unchanged, err := task.PathPatterns(nil).WithChanges(p.pathChanges())
+	if err != nil {
+		return task.Policy{}, usageError("--unchanged: %w", err)
+	}
+	return task.Policy{Checks: checks, Unchanged: unchanged, Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.mergedBudget(task.Budget{}), Forge: p.forge, Model: p.model, AgentFlags: p.agentFlags, Permissions: p.permissions, Vars: task.Vars(nil).WithChanges(p.vars)}, nil
 }
 
 // applyTo adds the given flags to a change. It leaves out the budget, which depends on the previous one.
@@ -445,7 +452,7 @@ func (p *policyFlags) applyTo(c *wire.ProjectChange) {
 	if p.given("permissions") {
 		c.Permissions = &p.permissions
 	}
-	c.Checks = p.check
+	c.Checks, c.Unchanged = p.check, p.pathChanges()
 	if p.given("setup") {
 		c.Setup = &p.setup
 	}
@@ -455,6 +462,15 @@ func (p *policyFlags) applyTo(c *wire.ProjectChange) {
 	if p.given("forge") || p.given("forge-url") || p.given("forge-repo") || p.given("forge-token") {
 		c.Forge = &p.forge
 	}
+}
+
+// pathChanges returns the patterns of paths that are added, and those that are removed.
+func (p *policyFlags) pathChanges() []string {
+	out := slices.Clone(p.unchanged)
+	for _, pattern := range p.mayChange {
+		out = append(out, "!"+pattern)
+	}
+	return out
 }
 
 // confirmOf parses the value of --confirm.

@@ -95,6 +95,23 @@ func newTaskCheck(deps Deps) *cobra.Command {
 	}
 }
 
+func newTaskApproveChanges(deps Deps) *cobra.Command {
+	return &cobra.Command{
+		Use: "approve-changes <id>", Short: "Approve changes of paths that need a person", Args: requireArguments(1, 1),
+		Long: "Approve what the branch of a task changes of the paths that the project's owner protected (orange\n" +
+			"project update --unchanged). Orange merges such a branch only with an approval. It is for the content\n" +
+			"as it is now: a file that changes again needs another one. Look at it first: orange task diff.",
+		Example: "  orange task approve-changes MFTsZyeO",
+		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
+			a, err := s.sendSignal(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: engine.VerbApproveChanges})
+			if err != nil {
+				return err
+			}
+			return s.sayLine(a, "%s: you approved the changes of %s", shortID(string(a.Task.ID)), cleanLine(strings.Join(task.PathsOf(a.Task.ApprovedChanges), ", ")))
+		}),
+	}
+}
+
 // startedAgain describes which agent an answer starts again, or else what the answer changed.
 func startedAgain(a wire.Answer) string {
 	for i := range a.Decision.Entries {

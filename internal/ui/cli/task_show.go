@@ -179,6 +179,8 @@ func taskDetails(now time.Time, v wire.TaskDetails) [][]string {
 	for _, c := range overview.ChecksOf(t) {
 		add("Check", describeCheck(now, &c))
 	}
+	add("Needs approval", strings.Join(task.PathsOf(t.UnapprovedChanges()), ", "))
+	add("Approved", strings.Join(task.PathsOf(t.ApprovedChanges), ", "))
 	add("Counters", narrate.DescribeCounters(t.Counters))
 	add("Agents", describeAgents(now, t.Attempts))
 	add("Spent", describeSpent(t))

@@ -181,6 +181,8 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 	switch r.Verb {
 	case engine.VerbMerge:
 		button(engine.VerbMerge, "Merge", "go")
+	case engine.VerbApproveChanges:
+		button(engine.VerbApproveChanges, "Approve these changes", "go")
 	case engine.RequestChanges:
 		it.Ask, it.Words = "What is to change", r.Note
 	case explain.VerbApprove:

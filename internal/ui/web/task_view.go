@@ -161,6 +161,9 @@ func (p *taskPage) addDelivery(add func(taskAct)) {
 	if p.Explain != nil && p.Explain.Cheapest.Action.Verb == engine.VerbMerge || p.Look.Verb == engine.VerbMerge {
 		add(taskAct{Do: engine.VerbMerge, Label: "Merge", Why: "the branch is merged, and the task is done", Class: "go"})
 	}
+	if paths := task.PathsOf(p.Task.UnapprovedChanges()); len(paths) > 0 {
+		add(taskAct{Do: engine.VerbApproveChanges, Label: "Approve these changes", Why: "it changes paths that need your approval: " + ansi.OneLine(humanize.FirstFew(paths, 5)), Class: "go"})
+	}
 	if p.Task.PRURL == "" {
 		add(taskAct{Do: engine.VerbCreatePR, Label: "Create a pull request"})
 	}

@@ -192,6 +192,8 @@ func describeAgentEvent(e *journal.Entry) (string, Tone) {
 		return "is started again", Plain
 	case journal.CheckAsked:
 		return "asks for a check", Plain
+	case journal.ChangesApproved:
+		return "approves changes of " + strings.Join(task.PathsOf(e.Approved), ", "), Plain
 	case journal.CheckEnded, journal.CheckHeld:
 		return describeCheck(e)
 	case journal.AgentOverdue:
