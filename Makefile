@@ -12,13 +12,14 @@
 # make test-release  build a release twice and compare, then install it into clean roots and run it
 # make audit  look for known vulnerabilities in what the program calls
 # make tour   make the pictures of docs/TOUR.md again
+# make tour-agents  make the pictures of docs/GETTING-STARTED.md with real agents again, and print how long the first one takes
 # make fuzz   run every fuzz target for 10 s; it is no part of make check
 # make bench  measure what docs/PERFORMANCE.md states
 
 GO ?= go
 BIN := bin/orange
 
-.PHONY: build release test-release audit tour demo demo-board demo-linear quick test test-agents test-forge test-linear check soak bench fuzz crash clean tools tools-test
+.PHONY: build release test-release audit tour tour-agents demo demo-board demo-linear quick test test-agents test-forge test-linear check soak bench fuzz crash clean tools tools-test
 
 build:
 	@mkdir -p bin
@@ -52,6 +53,10 @@ test: tools-test
 test-agents: tools
 	@scripts/agents.sh
 	$(GO) test -tags agents -count=1 -timeout 60m ./test/agents/...
+
+tour-agents: tools
+	@scripts/agents.sh
+	ORANGE_PICTURES=$(CURDIR)/docs/pictures $(GO) test -tags agents -count=1 -v -timeout 30m -run TestTheFirstAgentFromARelease ./test/agents
 
 test-forge: tools
 	@scripts/forge.sh

@@ -122,3 +122,28 @@ func TestInitAsksAtTheTerminal(t *testing.T) {
 	}
 	g.shows("Nothing changed in project", "it ended with 0")
 }
+
+// With --attach the agent's terminal opens as soon as it starts, and Ctrl-Q comes back to the lines of the run.
+func TestRunAttachesToTheAgent(t *testing.T) {
+	s := openEnv(t, "tmux")
+	g := s.show(120, 40, s.program+" run Paint the form --attach --harness script:"+s.write("paint.yaml", `
+worker:
+  - print: here is the painter
+  - run: "while ! test -e ../../../go; do sleep 0.05; done"
+  - commit: {file: form.txt, text: "blue\n", message: paint the form}
+  - run: orange task update --status reviewing
+  - wait
+`))
+	g.shows("here is the painter", "Ctrl-Q leaves")
+	s.attached("=shop/paint-the-form")
+	g.press("C-q")
+	g.shows("Created task", "working: the worker works")
+	g.hides("Ctrl-Q leaves")
+	s.write("go", "")
+	g.shows("reviewing: it is your turn", "form.txt", "m merges it")
+	g.press("Enter")
+	g.shows("it ended with 0")
+	if got := s.list(); len(got) != 1 || got[0].Status != "reviewing" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -33,6 +33,13 @@ func (s *FakeServer) AcceptPull(t testing.TB, number int) {
 	s.withItem(t, strconv.Itoa(number), func(is *item) { s.mergeItem(is) })
 }
 
+// PullBranches returns the branch of a pull request and the branch that it asks to merge into.
+func (s *FakeServer) PullBranches(t testing.TB, number int) (branch, base string) {
+	t.Helper()
+	s.withItem(t, strconv.Itoa(number), func(is *item) { branch, base = is.pull.branch, is.pull.base })
+	return branch, base
+}
+
 // CountPulls returns the number of pull requests that were ever opened.
 func (s *FakeServer) CountPulls() (n int) {
 	s.mu.Lock()
