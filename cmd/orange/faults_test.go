@@ -288,7 +288,10 @@ worker:
 	s.alive(id, 1)
 	s.killServer()
 	s.write("go", "") // the agent's own command starts a server
-	s.await(id, "the crash is seen", func(t task.Task) bool { return t.Status == "working" && t.Crashed == "worker" })
+	got := s.await(id, "the end is seen", func(t task.Task) bool { return t.Status == "working" && len(t.Attempts) == 0 })
+	if got.Crashed != "worker" || got.AttemptCount() != 1 {
+		t.Errorf("an agent that moved the task counts as one that could not start: crashed %q, %+v", got.Crashed, got.Unstarted)
+	}
 	if !held(filepath.Join(s.home, "server.lock")) {
 		t.Error("the server was ended with the agent")
 	}

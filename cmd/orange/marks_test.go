@@ -234,7 +234,7 @@ worker:
 		t.Fatalf("the tmux %d is not below the attendant %d: %v", started.Terminal.PID, attendant, line)
 	}
 	s.write("end", "")
-	s.await(first, "the first has ended", func(t task.Task) bool { return t.Crashed == "worker" })
+	s.await(first, "the first has ended", func(t task.Task) bool { return len(t.Attempts) == 0 })
 	if now := lock.ReadHolder(s.home).PID; now != server || gone(server) {
 		t.Errorf("the server was %d and is %d", server, now)
 	}

@@ -213,10 +213,16 @@ func (a *Agents) failedOrShown(t *task.Task, k Key, at *attempt, hooks int) {
 }
 
 // couldNotStart reports whether an attempt ended by itself within seconds of its start and before its first turn.
-// It returns false for an agent that does not report its turns.
+// It returns false for an agent that does not report its turns, and for one during which the task moved: the server that
+// received its hooks may be gone, but an agent that made a request had started.
 func (a *Agents) couldNotStart(k Key, card Card, left agent.Notice, x agent.Exit) bool {
 	if x.Mass != "" || x.At.IsZero() || card.Since.IsZero() || x.At.Sub(card.Since) > startsWithin {
 		return false
+	}
+	if t, ok, err := a.Task(k.Task); err == nil && ok {
+		if at, known := t.AttemptByNumber(k.Number); known && at.Visit < t.Visit {
+			return false
+		}
 	}
 	headless := card.Window == ""
 	switch {
