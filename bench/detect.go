@@ -23,8 +23,8 @@ const (
 	detectedBytes = 1 << 30
 )
 
-// spoken is typical output of agents: prose, code, logs and some JSON.
-const spoken = `I looked at the failing test first and then at the code that it covers.
+// sampleProse is typical output of agents: prose, code, logs and some JSON.
+const sampleProse = `I looked at the failing test first and then at the code that it covers.
 
 ## What I changed
 
@@ -53,7 +53,7 @@ const marker = "<!-- WORK_RESULT:passed -->\n"
 
 // measureDetection measures how fast a text is searched for all protocols, and how much memory a very long one takes.
 func measureDetection(r *report, dir, orange string) error {
-	text := append(bytes.Repeat([]byte(spoken), detectSize/len(spoken)), marker...)
+	text := append(bytes.Repeat([]byte(sampleProse), detectSize/len(sampleProse)), marker...)
 	best := time.Duration(0)
 	for range detectRounds {
 		start := time.Now()
@@ -127,8 +127,8 @@ func writeLong(path string) error {
 		return err
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	for n := 0; n < detectedBytes && err == nil; n += len(spoken) {
-		_, err = w.WriteString(spoken)
+	for n := 0; n < detectedBytes && err == nil; n += len(sampleProse) {
+		_, err = w.WriteString(sampleProse)
 	}
 	_, last := w.WriteString(marker)
 	return errors.Join(err, last, w.Flush(), f.Close())

@@ -36,11 +36,11 @@ func measureExits(ctx context.Context, r *report, s *env, dir string) error {
 	var all, plain samples
 	killed := map[task.ID]bool{}
 	for range exitRounds {
-		living, err := s.awaitAgents(ctx, crewSize)
+		living, err := s.awaitAgents(ctx, agentCount)
 		if err != nil {
 			return err
 		}
-		if err := awaitCalm(ctx, s.server); err != nil {
+		if err := awaitIdle(ctx, s.server); err != nil {
 			return err
 		}
 		took, err := alternateRounds(exitTimes,
@@ -58,7 +58,7 @@ func measureExits(ctx context.Context, r *report, s *env, dir string) error {
 func exitFigure(all, plain samples) figure {
 	p99 := all.quantile(0.99)
 	return figure{
-		Name: fmt.Sprintf("agent's exit to server's action, %d attempts, p99", crewSize), Measured: formatMillis(p99), Target: "under " + formatMillis(maxExit), Met: p99 < maxExit,
+		Name: fmt.Sprintf("agent's exit to server's action, %d attempts, p99", agentCount), Measured: formatMillis(p99), Target: "under " + formatMillis(maxExit), Met: p99 < maxExit,
 		Note: fmt.Sprintf("p50 %s, longest %s of %d; a child killed, waited for and written down without Orange: p50 %s, p99 %s",
 			formatMillis(all.median()), formatMillis(slices.Max(all)), len(all), formatMillis(plain.median()), formatMillis(plain.quantile(0.99))),
 	}
@@ -78,7 +78,7 @@ type crash struct {
 
 // followCrashes follows the events and sends the ends of agents.
 func (s *env) followCrashes(ctx context.Context) (<-chan crash, error) {
-	out, opened, failed := make(chan crash, 16*crewSize), make(chan struct{}, 1), make(chan error, 1)
+	out, opened, failed := make(chan crash, 16*agentCount), make(chan struct{}, 1), make(chan error, 1)
 	watch := client.EventOptions{Opened: func() error {
 		select {
 		case opened <- struct{}{}:

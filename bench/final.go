@@ -59,10 +59,10 @@ func sampleConversations() []conversation {
 	said := func(id, part string) string {
 		return fmt.Sprintf(`{"type":"assistant","timestamp":%q,"sessionId":"s1","session_id":"s1","message":{"id":%q,"role":"assistant","content":[%s],"usage":{"input_tokens":12,"output_tokens":345}}}`+"\n", at, id, part)
 	}
-	heard := fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"role":"user","content":[{"type":"tool_result","content":%q}]}}`+"\n", at, strings.Repeat("what a tool put out, ", 100))
+	toolResult := fmt.Sprintf(`{"type":"user","timestamp":%q,"message":{"role":"user","content":[{"type":"tool_result","content":%q}]}}`+"\n", at, strings.Repeat("what a tool put out, ", 100))
 	turn := func(i int) string {
 		id := fmt.Sprintf("m%d", i)
-		return said(id, `{"type":"text","text":"I look at it."}`) + said(id, `{"type":"tool_use","name":"Bash","input":{"command":"make test"}}`) + heard
+		return said(id, `{"type":"text","text":"I look at it."}`) + said(id, `{"type":"tool_use","name":"Bash","input":{"command":"make test"}}`) + toolResult
 	}
 	last := said("last", fmt.Sprintf(`{"type":"text","text":%q}`, finalWords))
 	result := fmt.Sprintf(`{"type":"result","is_error":false,"result":%q,"total_cost_usd":1.5,"usage":{"input_tokens":12}}`+"\n", finalWords)

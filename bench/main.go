@@ -58,7 +58,7 @@ func allMeasurements(orange string) []measurement {
 		{"detect", func(r *report, dir string) error { return measureDetection(r, dir, orange) }},
 		{"start", func(r *report, dir string) error { return measureStart(r, dir, orange) }},
 		{"server", func(r *report, dir string) error { return measureServer(r, dir, orange) }},
-		{"crew", func(r *report, dir string) error { return measureCrew(r, dir, orange) }},
+		{"agents", func(r *report, dir string) error { return measureAgents(r, dir, orange) }},
 		{"spawn", func(r *report, dir string) error { return measureSpawns(r, dir, orange) }},
 		{"seen", func(r *report, dir string) error { return measureDisplays(r, dir, orange) }},
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	restCalm   = 3 * time.Second // lets the work of earlier requests end
+	idleSettle = 3 * time.Second // lets the work of earlier requests end
 	restTime   = 20 * time.Second
 	restSample = 250 * time.Millisecond
 	minQuiet   = 10 * time.Second
@@ -24,7 +24,7 @@ func measureRest(r *report, pid int) error {
 		r.addFigure(figure{Name: "server at rest", Measured: "not measured on " + runtime.GOOS})
 		return nil
 	}
-	time.Sleep(restCalm)
+	time.Sleep(idleSettle)
 	seen, err := observeProcess(pid)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func observeProcess(pid int) (s observation, err error) {
 // watchProcess samples a process. It returns the last sample and the longest time in which no thread woke.
 func watchProcess(pid int, first processStats) (last processStats, quiet time.Duration, err error) {
 	last = first
-	calm := first.at // since when no thread has woken
+	idleSince := first.at // since when no thread has woken
 	for time.Since(first.at) < restTime {
 		time.Sleep(restSample)
 		now, err := readProcessStats(pid)
@@ -89,9 +89,9 @@ func watchProcess(pid int, first processStats) (last processStats, quiet time.Du
 			return now, 0, err
 		}
 		if now.wakes != last.wakes {
-			calm = now.at
+			idleSince = now.at
 		}
-		last, quiet = now, max(quiet, now.at.Sub(calm))
+		last, quiet = now, max(quiet, now.at.Sub(idleSince))
 	}
 	return last, quiet, nil
 }

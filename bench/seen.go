@@ -49,7 +49,7 @@ func measureDisplays(r *report, dir, orange string) (err error) {
 		return fmt.Errorf("make %d tasks: %w", seenTasks, err)
 	}
 	defer g.client.Close()
-	return errors.Join(g.measureGlance(r), g.measureDashboard(ctx, r), g.measurePage(ctx, r))
+	return errors.Join(g.measureCommands(r), g.measureDashboard(ctx, r), g.measurePage(ctx, r))
 }
 
 // createTasks creates the tasks.
@@ -190,7 +190,7 @@ func dashboardIdle(r *report, pid int) error {
 		r.addFigure(figure{Name: "dashboard at rest", Measured: "not measured on " + runtime.GOOS})
 		return nil
 	}
-	time.Sleep(restCalm)
+	time.Sleep(idleSettle)
 	first, err := readProcessStats(pid)
 	if err != nil {
 		return err

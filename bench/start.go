@@ -15,7 +15,7 @@ const (
 	versionRounds = 101
 	initRounds    = 15
 	initsShown    = 10
-	glanceRounds  = 31
+	commandRounds = 31
 	maxVersion    = 10 * time.Millisecond
 	maxStatus     = 20 * time.Millisecond
 	maxTable      = 25 * time.Millisecond
@@ -79,9 +79,9 @@ func measureInits(r *report, p *program) error {
 	return nil
 }
 
-// measureGlance measures the commands with which people and prompts read many tasks.
-func (g *displayEnv) measureGlance(r *report) error {
-	took, err := alternateRounds(glanceRounds, g.timedRun("status"), g.timedRun("task", "list"), g.timedRun("version"))
+// measureCommands measures the commands with which people and prompts read many tasks.
+func (g *displayEnv) measureCommands(r *report) error {
+	took, err := alternateRounds(commandRounds, g.timedRun("status"), g.timedRun("task", "list"), g.timedRun("version"))
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (g *displayEnv) measureGlance(r *report) error {
 	}{{"orange status", maxStatus}, {"orange task list", maxTable}} {
 		r.addFigure(figure{
 			Name: f.name + ", " + formatThousands(seenTasks) + " tasks", Measured: formatMillis(took[i].best()), Target: "under " + formatMillis(f.most), Met: took[i].best() < f.most,
-			Note: fmt.Sprintf("best of %d, median %s; orange version %s, median %s", glanceRounds, formatMillis(took[i].median()), formatMillis(took[2].best()), formatMillis(took[2].median())),
+			Note: fmt.Sprintf("best of %d, median %s; orange version %s, median %s", commandRounds, formatMillis(took[i].median()), formatMillis(took[2].best()), formatMillis(took[2].median())),
 		})
 	}
 	return nil

@@ -30,7 +30,7 @@ func run(args []string) error {
 		}
 		return os.WriteFile(args[1], []byte(drawTerminal(string(text), args[2])), 0o644)
 	case len(args) >= 4 && args[0] == "page":
-		picture, err := photographPage(args[2], args[3], args[4:])
+		picture, err := capturePage(args[2], args[3], args[4:])
 		if err != nil {
 			return fmt.Errorf("%s: %w", args[3], err)
 		}

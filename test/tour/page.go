@@ -11,15 +11,15 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// photographPage returns a screenshot of a page in a browser that has visited the login address.
-func photographPage(login, path string, wishes []string) ([]byte, error) {
+// capturePage returns a screenshot of a page in a browser that has visited the login address.
+func capturePage(login, path string, options []string) ([]byte, error) {
 	address, err := url.Parse(login)
 	if err != nil {
 		return nil, err
 	}
 	page := address.Scheme + "://" + address.Host + path
 	wide, tall, dark, to := int64(1280), int64(800), false, ""
-	for _, w := range wishes {
+	for _, w := range options {
 		var x, y int64
 		switch n, _ := fmt.Sscanf(w, "%dx%d", &x, &y); {
 		case n == 2:

@@ -48,7 +48,7 @@ type spendQuery interface {
 
 // loadSpentToday returns what a project has spent today, or nil if it has no daily budget.
 func (s *Server) loadSpentToday(project string) (*wire.DailySpend, error) {
-	book, ok := s.Tasks.(spendQuery)
+	spend, ok := s.Tasks.(spendQuery)
 	if !ok {
 		return nil, nil
 	}
@@ -58,7 +58,7 @@ func (s *Server) loadSpentToday(project string) (*wire.DailySpend, error) {
 		}
 		out := &wire.DailySpend{Day: task.DayOf(time.Now()), Budget: p.Budget}
 		var err error
-		out.Attempts, out.Micros, err = book.SpentOn(project, out.Day)
+		out.Attempts, out.Micros, err = spend.SpentOn(project, out.Day)
 		return out, err
 	}
 	return nil, nil

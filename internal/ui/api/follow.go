@@ -73,14 +73,14 @@ func (s *Server) waitUnlessLeaving(ctx context.Context, d time.Duration) bool {
 
 // follower tracks how far a stream has sent.
 type follower struct {
-	s     *Server
-	want  stateQuery
-	after int64
-	mark  int64     // of the measurements; 0 sends everything, because it is unknown what the client has
-	todo  []task.ID // to be sent before the client is up to date with after
-	told  int64     // row up to which the client is up to date
-	begun bool
-	last  overview.Change // without its rows
+	s       *Server
+	want    stateQuery
+	after   int64
+	mark    int64     // of the measurements; 0 sends everything, because it is unknown what the client has
+	todo    []task.ID // to be sent before the client is up to date with after
+	sentRow int64     // row up to which the client is up to date
+	begun   bool
+	last    overview.Change // without its rows
 }
 
 // newFollower begins after the row that a client has.
@@ -100,7 +100,7 @@ func (s *Server) newFollower(r *http.Request) (*follower, error) {
 	if err == nil && after > row {
 		err = task.Mistakef("row %d is not in this journal, which ends at %d: ask for the state again", after, row)
 	}
-	return &follower{s: s, want: want, after: after, told: after}, err
+	return &follower{s: s, want: want, after: after, sentRow: after}, err
 }
 
 // wakeChannels are the channels that close when there is more to send.
@@ -124,9 +124,9 @@ func (f *follower) nextChange() (*overview.Change, *wakeChannels, error) {
 		return nil, nil, err
 	}
 	if len(f.todo) == 0 {
-		f.told = f.after
+		f.sentRow = f.after
 	}
-	change.Row = f.told
+	change.Row = f.sentRow
 	if f.begun && len(change.Tasks)+len(change.Gone) == 0 && change.Paused == f.last.Paused && slices.Equal(change.Projects, f.last.Projects) {
 		return nil, on, nil
 	}

@@ -83,8 +83,8 @@ func callerOf(r *http.Request) *agent.Caller {
 	return c
 }
 
-// setSpeaker sets the verified actor in a signal. Without an Identity the claim stands.
-func (s *Server) setSpeaker(r *http.Request, id task.ID, sig *signal.Signal) error {
+// setActor sets the verified actor in a signal. Without an Identity the claim stands.
+func (s *Server) setActor(r *http.Request, id task.ID, sig *signal.Signal) error {
 	c := callerOf(r)
 	switch {
 	case s.Identity != nil && sig.Kind == signal.Exit:

@@ -61,8 +61,8 @@ func (s *Server) screenEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
-	look := screenStream{s: s, out: openEvents(w), id: t.ID, role: r.URL.Query().Get(wire.ParamRole), ping: ping.C}
-	for look.streamAgents(r.Context()) {
+	stream := screenStream{s: s, out: openEvents(w), id: t.ID, role: r.URL.Query().Get(wire.ParamRole), ping: ping.C}
+	for stream.streamAgents(r.Context()) {
 	}
 }
 

@@ -168,11 +168,11 @@ func (s *Server) withUnsettled(tasks []*record, want stateQuery) ([]*record, err
 // emptyState is a state without tasks.
 func (s *Server) emptyState() overview.State {
 	out := overview.State{At: time.Now().UTC(), Version: s.Release, Paused: s.Control.Paused(), Projects: []overview.Project{}}
-	book, counts := s.Tasks.(spendQuery)
+	spend, counts := s.Tasks.(spendQuery)
 	for _, p := range s.Projects.Projects() {
 		item := overview.Project{Name: p.Name, Path: p.Path, Pool: p.PoolSize, Day: p.Budget}
 		if counts && p.Budget.HasDailyLimit() {
-			item.DayAttempts, item.DayMicros, _ = book.SpentOn(p.Name, task.DayOf(out.At)) // a summary works without it
+			item.DayAttempts, item.DayMicros, _ = spend.SpentOn(p.Name, task.DayOf(out.At)) // a summary works without it
 		}
 		if s.GitPrograms != nil {
 			item.Git = s.GitPrograms.UntrustedNotice(context.Background(), p)

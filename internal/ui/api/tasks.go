@@ -49,29 +49,29 @@ func (s *Server) listTasks(w http.ResponseWriter, r *http.Request) {
 	out.Flush() //nolint:errcheck // the client disconnected
 }
 
-func (s *Server) createTask(r *http.Request, wish signal.NewTask) (wire.Answer, error) {
+func (s *Server) createTask(r *http.Request, request signal.NewTask) (wire.Answer, error) {
 	switch c := callerOf(r); {
 	case c != nil:
-		wish.Actor, wish.Attempt = task.Actor(c.Role), c.Attempt
-	case wish.Actor == "" || s.Identity != nil && wish.Actor != task.Tracker:
-		wish.Actor, wish.Attempt = task.Human, 0
+		request.Actor, request.Attempt = task.Actor(c.Role), c.Attempt
+	case request.Actor == "" || s.Identity != nil && request.Actor != task.Tracker:
+		request.Actor, request.Attempt = task.Human, 0
 	}
-	wish.Via = ViaOf(r.Context())
-	if carriesOut(&wish, callerOf(r)) {
-		wish.ToRequirements()
+	request.Via = ViaOf(r.Context())
+	if carriesOut(&request, callerOf(r)) {
+		request.ToRequirements()
 	} else {
-		wish.Context, wish.Requirements = strings.TrimSpace(wish.Requirements+"\n\n"+wish.Context), ""
+		request.Context, request.Requirements = strings.TrimSpace(request.Requirements+"\n\n"+request.Context), ""
 	}
 	create := s.Engine.Create
-	if wish.Issue != "" {
-		if wish.Actor != task.Human || s.CreateFromIssue == nil {
+	if request.Issue != "" {
+		if request.Actor != task.Human || s.CreateFromIssue == nil {
 			return wire.Answer{}, task.Mistakef("only a person creates a task for an issue by its address: leave issue out")
 		}
 		create = s.CreateFromIssue
 	}
-	out, err := newAnswer(create(r.Context(), wish))
-	if err == nil && out.Error == "" && s.Hints != nil && wish.Actor == task.Human {
-		out.Notes = s.Hints(r.Context(), &wish, &out.Task)
+	out, err := newAnswer(create(r.Context(), request))
+	if err == nil && out.Error == "" && s.Hints != nil && request.Actor == task.Human {
+		out.Notes = s.Hints(r.Context(), &request, &out.Task)
 	}
 	return out, err
 }
@@ -109,7 +109,7 @@ func (s *Server) submitSignal(r *http.Request, sig signal.Signal) (wire.Answer, 
 		sig.Actor = task.Human
 	}
 	sig.Via = ViaOf(r.Context())
-	if err := s.setSpeaker(r, id, &sig); err != nil {
+	if err := s.setActor(r, id, &sig); err != nil {
 		return wire.Answer{}, err
 	}
 	if sig.Actor == task.Engine && sig.Kind != signal.Exit {

@@ -37,7 +37,7 @@ func (s *Server) withVia(r *http.Request) *http.Request {
 }
 
 func (s *Server) viaOf(r *http.Request) *signal.Via {
-	said, ok := saidVia(r)
+	said, ok := claimedVia(r)
 	pid, _ := r.Context().Value(pidKey).(int)
 	switch {
 	case pid <= 0, pid == s.PID && !ok:
@@ -55,8 +55,8 @@ func (s *Server) viaOf(r *http.Request) *signal.Via {
 	return &found
 }
 
-// saidVia returns what a request claims about its origin.
-func saidVia(r *http.Request) (v signal.Via, ok bool) {
+// claimedVia returns what a request claims about its origin.
+func claimedVia(r *http.Request) (v signal.Via, ok bool) {
 	text := r.Header.Get(wire.HeaderVia)
 	if text == "" || len(text) > maxVia || json.Unmarshal([]byte(text), &v) != nil {
 		return signal.Via{}, false

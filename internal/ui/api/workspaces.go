@@ -11,7 +11,7 @@ import (
 type Workspaces interface {
 	ListWorkspaces(ctx context.Context) ([]wire.Workspace, error)
 	InitPool(ctx context.Context, project string, count int) ([]wire.Workspace, error)
-	CleanWorkspaces(ctx context.Context, wish wire.CleanRequest) (removed, kept []wire.CleanedWorkspace, err error)
+	CleanWorkspaces(ctx context.Context, request wire.CleanRequest) (removed, kept []wire.CleanedWorkspace, err error)
 	ListSalvages(ctx context.Context, project string) ([]wire.Salvage, error)
 }
 

@@ -72,7 +72,7 @@ func (f *boardFlags) findCard(ctx context.Context, s session, arg string) (place
 var errAgent = errors.New("an agent does not change the board: it says what it wants in its result")
 
 // withCard returns the run function of a command that changes the card named by its first argument.
-func (f *boardFlags) withCard(deps Deps, change func(session, []string) (board.Change, error), tell func(board.Card) string) func(*cobra.Command, []string) error {
+func (f *boardFlags) withCard(deps Deps, change func(session, []string) (board.Change, error), describe func(board.Card) string) func(*cobra.Command, []string) error {
 	return withServer(deps, func(ctx context.Context, s session, args []string) error {
 		if s.Config.Role != "" {
 			return errAgent
@@ -89,12 +89,12 @@ func (f *boardFlags) withCard(deps Deps, change func(session, []string) (board.C
 		if err != nil {
 			return err
 		}
-		return s.showResult(done, func(w io.Writer) error { return printChanged(w, done, tell) })
+		return s.showResult(done, func(w io.Writer) error { return printChanged(w, done, describe) })
 	})
 }
 
-func printChanged(w io.Writer, done wire.ChangedCard, tell func(board.Card) string) error {
-	text := placeOf(done.Card).String() + " " + tell(done.Card)
+func printChanged(w io.Writer, done wire.ChangedCard, describe func(board.Card) string) error {
+	text := placeOf(done.Card).String() + " " + describe(done.Card)
 	if !done.Changed {
 		text += ", as before"
 	}

@@ -272,7 +272,7 @@ func argumentWords(deps Deps) map[string]cobra.CompletionFunc {
 		"task update": onlyFirst(completeRows(deps, false, nil)), "task wait": onlyFirst(completeRows(deps, false, nil)), "task stuck": onlyFirst(completeRows(deps, false, atWork)),
 		"task spawn": onlyFirst(completeRows(deps, false, isUnstarted)), "task respawn": onlyFirst(completeRows(deps, false, hasAgentToReplace)), "task attach": onlyFirst(completeRows(deps, false, hasLivingAgent)),
 		"task answer": onlyFirst(completeRows(deps, false, func(r *overview.Row) bool { return r.Answers })), "task approve-changes": onlyFirst(completeRows(deps, false, awaitsReview)), "task approve": onlyFirst(completeRows(deps, false, waitsForAny(explain.ItemConfirm))),
-		"task edit": onlyFirst(completeRows(deps, false, nil)), "task send": onlyFirst(completeRows(deps, false, hasLivingAgent)), "task merge": onlyFirst(completeRows(deps, false, awaitsReview)), "task push": onlyFirst(completeRows(deps, false, begunWork)), "task create-pr": onlyFirst(completeRows(deps, false, begunWork)),
+		"task edit": onlyFirst(completeRows(deps, false, nil)), "task send": onlyFirst(completeRows(deps, false, hasLivingAgent)), "task merge": onlyFirst(completeRows(deps, false, awaitsReview)), "task push": onlyFirst(completeRows(deps, false, hasBegun)), "task create-pr": onlyFirst(completeRows(deps, false, hasBegun)),
 		"task delete": onlyFirst(completeRows(deps, true, isOver)), "task reopen": onlyFirst(completeRows(deps, true, allowsVerb(engine.Reopen))),
 		"task fork": onlyFirst(completeEntries(deps)), "pause": onlyFirst(completeRows(deps, false, goingOn)), "resume": onlyFirst(completeRows(deps, false, isStopped)),
 
@@ -305,7 +305,7 @@ func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 		"--harness": completeHarnesses, "--review-harness": completeHarnesses, "--effort": completeFixed(efforts...), "--review-effort": completeFixed(efforts...),
 		"--parent": completeRows(deps, false, nil), "--role": completeRoles(deps), "--attempt": completeAttempts(deps),
 
-		"task list --status": completeStatuses(deps), "task update --status": completeTargets(deps), "task create --status": completeBeginnings(deps),
+		"task list --status": completeStatuses(deps), "task update --status": completeTargets(deps), "task create --status": completeFirstStates(deps),
 		"task wait --for": completeStates(deps), "task replay --at": completeSeqs(deps), "task merge --strategy": completeFixed("auto\ta merge commit if one is needed", "ff\tno merge commit", "merge\talways a merge commit"),
 		"--column": completeColumns(deps), "--tag": completeTags(deps), "--remove": completeTags(deps),
 		"--delivery": completeFixed("local\tit stays here", "push\tthe branch is pushed", "pr\ta pull request is opened"), "--forge": completeFixed("github", "gitea"),
@@ -349,7 +349,7 @@ func atWork(r *overview.Row) bool         { return r.Kind == workflow.Agent }
 func isUnstarted(r *overview.Row) bool    { return r.Kind == workflow.Queued }
 func hasLivingAgent(r *overview.Row) bool { return r.Life == overview.Alive }
 func isOver(r *overview.Row) bool         { return r.Kind == workflow.Terminal }
-func begunWork(r *overview.Row) bool      { return r.Kind != workflow.Queued }
+func hasBegun(r *overview.Row) bool       { return r.Kind != workflow.Queued }
 func goingOn(r *overview.Row) bool        { return !r.Paused }
 func isStopped(r *overview.Row) bool      { return r.Paused || r.Wants == explain.ItemAttention }
 func awaitsReview(r *overview.Row) bool {

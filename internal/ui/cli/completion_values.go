@@ -26,7 +26,7 @@ import (
 // those of all projects if none of them matches the word typed so far.
 func completeRows(deps Deps, all bool, passes func(*overview.Row) bool) cobra.CompletionFunc {
 	return completeLive(deps, func(ctx context.Context, q question) []string {
-		look := func(project string) (out []string) {
+		find := func(project string) (out []string) {
 			s, _ := q.ReadState(ctx, client.StateQuery{Project: project, All: all})
 			for i := len(s.Tasks) - 1; i >= 0; i-- {
 				r := &s.Tasks[i]
@@ -36,17 +36,17 @@ func completeRows(deps Deps, all bool, passes func(*overview.Row) bool) cobra.Co
 			}
 			return out
 		}
-		return hereFirst(ctx, q, look)
+		return hereFirst(ctx, q, find)
 	})
 }
 
 // hereFirst calls look for the current project and, if that finds nothing, for all projects.
-func hereFirst(ctx context.Context, q question, look func(project string) []string) []string {
+func hereFirst(ctx context.Context, q question, find func(project string) []string) []string {
 	here := q.namedProject(ctx)
-	if out := look(here); len(out) > 0 || here == "" {
+	if out := find(here); len(out) > 0 || here == "" {
 		return out
 	}
-	return look("")
+	return find("")
 }
 
 // offerTask returns the names of a task that begin with the word typed so far: its id, and its branch or its project and
@@ -472,8 +472,8 @@ func completePromptArguments(deps Deps) cobra.CompletionFunc {
 	}
 }
 
-// completeBeginnings offers the states in which a new task may start.
-func completeBeginnings(deps Deps) cobra.CompletionFunc {
+// completeFirstStates offers the states in which a new task may start.
+func completeFirstStates(deps Deps) cobra.CompletionFunc {
 	return completeLive(deps, func(ctx context.Context, q question) (out []string) {
 		name := q.flagValue("workflow")
 		if name == "" {

@@ -57,7 +57,7 @@ func newDoctorCommand(deps Deps) *cobra.Command {
 			if err != nil || bad == 0 {
 				return err
 			}
-			return exitError{code: exitFailed, told: true, err: fmt.Errorf("%d of %d checks fail", bad, len(checks))}
+			return exitError{code: exitFailed, shown: true, err: fmt.Errorf("%d of %d checks fail", bad, len(checks))}
 		},
 	}
 	cmd.AddCommand(newDoctorBoard(deps))
@@ -211,11 +211,11 @@ func runAgents(cmd *cobra.Command, deps Deps) error {
 	}
 	switch {
 	case installed == 0:
-		return exitError{code: exitFailed, told: true, err: errors.New("no coding agent is installed")}
+		return exitError{code: exitFailed, shown: true, err: errors.New("no coding agent is installed")}
 	case bad > 0:
-		return exitError{code: exitFailed, told: true, err: fmt.Errorf("%d of %s cannot work", bad, humanize.Plural(installed, "agent"))}
+		return exitError{code: exitFailed, shown: true, err: fmt.Errorf("%d of %s cannot work", bad, humanize.Plural(installed, "agent"))}
 	case r.Identity == "":
-		return exitError{code: exitFailed, told: true, err: errors.New("git has no identity")}
+		return exitError{code: exitFailed, shown: true, err: errors.New("git has no identity")}
 	}
 	return nil
 }
@@ -317,7 +317,7 @@ func requireNoneLeft(found []boardcheck.Finding) error {
 	if n == 0 {
 		return nil
 	}
-	return exitError{code: exitFailed, told: true, err: fmt.Errorf("%s wrong", humanize.Plural(n, "thing"))}
+	return exitError{code: exitFailed, shown: true, err: fmt.Errorf("%s wrong", humanize.Plural(n, "thing"))}
 }
 
 func printAnomalies(w io.Writer, found []boardcheck.Finding) error {

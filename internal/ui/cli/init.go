@@ -27,7 +27,7 @@ type setup struct {
 	known    bool         // the project is registered
 	remote   string       // address of origin, "" if there is none
 	agents   AgentsReport // nothing before they were looked for
-	looked   bool         // agents were looked for
+	searched bool         // agents were looked for
 	tests    []string     // commands that test the repository
 	change   wire.ProjectChange
 	settings map[string]any // keys of config.json to set
@@ -70,7 +70,7 @@ func newInitCommand(deps Deps) *cobra.Command {
 			err := u.settleQuestion(ctx, q, given[i], asks && !cmd.Flags().Changed(q.flag))
 			if ctx.Err() != nil {
 				fmt.Fprintln(s.Stderr, "\norange: init: interrupted: nothing was written")
-				return exitError{code: exitInterrupted, told: true, err: ctx.Err()}
+				return exitError{code: exitInterrupted, shown: true, err: ctx.Err()}
 			}
 			if err != nil {
 				return err

@@ -47,7 +47,7 @@ const noAnswer = "none"
 func harnessQuestion() setupQuestion {
 	return setupQuestion{
 		flag: "harness", usage: "agent of new tasks: " + strings.Join(agent.HarnessNames(), ", ") + ", or none for the first one that is installed", ask: "Which agent works on new tasks",
-		prepare: func(ctx context.Context, u *setup) error { return u.lookForAgents(ctx) },
+		prepare: func(ctx context.Context, u *setup) error { return u.detectAgents(ctx) },
 		suggest: func(u *setup) string {
 			for _, ready := range []bool{true, false} {
 				for _, a := range u.agents.Agents {
@@ -101,12 +101,12 @@ func harnessQuestion() setupQuestion {
 	}
 }
 
-// lookForAgents starts each installed agent once, without a prompt.
-func (u *setup) lookForAgents(ctx context.Context) error {
-	if u.looked || u.Agents == nil {
+// detectAgents starts each installed agent once, without a prompt.
+func (u *setup) detectAgents(ctx context.Context) error {
+	if u.searched || u.Agents == nil {
 		return nil
 	}
-	u.looked = true
+	u.searched = true
 	fmt.Fprintln(u.Stderr, "orange: looking for agents, and whether they are logged in...")
 	var err error
 	u.agents, err = u.Agents(ctx)

@@ -32,7 +32,7 @@ type notifyChannel struct {
 	Problem  string    `json:"problem,omitempty"`
 }
 
-const noWays = "Nobody is told anything: add notify to config.json, see docs/OPERATIONS.md."
+const noChannels = "Nobody is told anything: add notify to config.json, see docs/OPERATIONS.md."
 
 func newNotifyList(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
@@ -41,14 +41,14 @@ func newNotifyList(deps Deps) *cobra.Command {
 		Example: "  orange notify list",
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		told, err := config.ReadNotifyResults(deps.Config.NotifyResultsFile())
+		shown, err := config.ReadNotifyResults(deps.Config.NotifyResultsFile())
 		if err != nil {
 			fmt.Fprintln(deps.Stderr, "orange: warning: "+cleanLine(err.Error()))
 		}
 		ways := []notifyChannel{}
 		for i := range deps.Config.Notify {
 			n := &deps.Config.Notify[i]
-			of := told[n.Name()]
+			of := shown[n.Name()]
 			ways = append(ways, notifyChannel{
 				Number: i + 1, Kind: n.Kind, Host: notifyHost(n), On: slices.Concat([]string{}, n.On), Projects: slices.Concat([]string{}, n.Projects), Brief: n.Brief,
 				Told: of.OK, Tried: of.At, Problem: of.Problem,
@@ -73,7 +73,7 @@ func notifyHost(n *config.Notify) string {
 
 func printChannels(w io.Writer, deps Deps, ways []notifyChannel) error {
 	if len(ways) == 0 {
-		_, err := fmt.Fprintln(w, noWays)
+		_, err := fmt.Fprintln(w, noChannels)
 		return err
 	}
 	rows := [][]string{{"NR", "KIND", "HOST", "TOLD OF", "PROJECTS", "LAST"}}
@@ -134,7 +134,7 @@ them has makes a difference.`,
 		}
 		err = showResult(cmd, map[string]any{"results": results}, func(w io.Writer) error { return printTested(w, results) })
 		if err == nil && failed > 0 {
-			err = exitError{code: exitFailed, told: wantsJSON(cmd), err: fmt.Errorf("%d of %d went wrong", failed, len(results))}
+			err = exitError{code: exitFailed, shown: wantsJSON(cmd), err: fmt.Errorf("%d of %d went wrong", failed, len(results))}
 		}
 		return err
 	}

@@ -104,7 +104,7 @@ func (s session) awaitAction(ctx context.Context, d *personAction, a wire.Answer
 	if err := s.sayLine(result, "%s%s", d.done(v.Task), w.describeMove(v.Task.Status)); err != nil {
 		return err
 	}
-	s.tellSalvage(ctx, w.id, w.then)
+	s.printSalvage(ctx, w.id, w.then)
 	return nil
 }
 
@@ -129,8 +129,8 @@ func (s session) afterConflict(ctx context.Context, id string, cheapest explain.
 // was left in it.
 const releaseTimeout = 10 * time.Second
 
-// tellSalvage prints where uncommitted work is kept if a move released the workspace.
-func (s session) tellSalvage(ctx context.Context, id string, effects []task.Effect) {
+// printSalvage prints where uncommitted work is kept if a move released the workspace.
+func (s session) printSalvage(ctx context.Context, id string, effects []task.Effect) {
 	at := slices.IndexFunc(effects, func(e task.Effect) bool { return e.Do == workflow.ReleaseWorkspace && e.Workspace != "" })
 	if at < 0 || s.Config.Role != "" {
 		return

@@ -19,9 +19,9 @@ import (
 
 // An exitError is an error with its own exit code.
 type exitError struct {
-	code int
-	told bool // the output already reports the error
-	err  error
+	code  int
+	shown bool // the output already reports the error
+	err   error
 }
 
 func (f exitError) Error() string { return f.err.Error() }

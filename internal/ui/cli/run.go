@@ -38,7 +38,7 @@ func Run(ctx context.Context, deps Deps, args []string) int {
 	} else if ctx.Err() != nil { // the user ended it, and knows
 		return exitInterrupted
 	}
-	if !f.told {
+	if !f.shown {
 		printError(deps, cmd, err, wantsJSON(cmd) || slices.Contains(args, "--json"))
 	}
 	return code

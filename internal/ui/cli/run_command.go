@@ -201,7 +201,7 @@ func (s session) describeDetached(t task.Task) error {
 
 // interruptedRun is the result of Ctrl-C, which the output already reports.
 func interruptedRun() error {
-	return exitError{code: exitInterrupted, told: true, err: errors.New("interrupted")}
+	return exitError{code: exitInterrupted, shown: true, err: errors.New("interrupted")}
 }
 
 // requireUntil returns an error if --until names a state that the task's workflow does not have.

@@ -101,7 +101,7 @@ func (r *runner) handleTyped(ctx context.Context, line typedLine) error {
 	case line.err != nil && !errors.Is(line.err, io.EOF):
 		return fmt.Errorf("read the answer: %w", line.err)
 	case line.err != nil && line.text == "": // Ctrl-D
-		r.talks = false
+		r.interactive = false
 		return r.needPerson()
 	case handle == nil:
 		if line.text != "" {

@@ -48,16 +48,16 @@ type runEvent struct {
 // A runner follows one task until it reaches what --until names.
 type runner struct {
 	session
-	task   task.Task // as it was created
-	id     string
-	def    *workflow.Definition // nil if it cannot be read
-	until  string
-	attach bool // open the agent's terminal when it starts
-	talks  bool // a person is at the terminal
+	task        task.Task // as it was created
+	id          string
+	def         *workflow.Definition // nil if it cannot be read
+	until       string
+	attach      bool // open the agent's terminal when it starts
+	interactive bool // a person is at the terminal
 
 	row    overview.Row
 	seq    int    // the last entry that was shown
-	told   string // the last notice about the agent's condition
+	shown  string // the last notice about the agent's condition
 	output runOutput
 
 	dialog runDialog
@@ -76,7 +76,7 @@ var errRunOver = errors.New("reached")
 
 // followRun follows a task until it reaches the state of --until, cannot reach it, or needs a person who is not there.
 func (s session) followRun(ctx context.Context, t task.Task, f *runFlags) error {
-	r := &runner{session: s, task: t, id: string(t.ID), def: s.readDefinition(ctx, t.WorkflowHash), until: f.until, attach: f.attach, talks: s.IsTerminal && !wantsJSON(s.cmd)}
+	r := &runner{session: s, task: t, id: string(t.ID), def: s.readDefinition(ctx, t.WorkflowHash), until: f.until, attach: f.attach, interactive: s.IsTerminal && !wantsJSON(s.cmd)}
 	if err := r.announceTask(f.follow != ""); err != nil {
 		return err
 	}
@@ -223,7 +223,7 @@ func (r *runner) handleRow(ctx context.Context, row overview.Row) error {
 		r.attach = false
 		r.openTerminal(ctx, "")
 	}
-	r.tellLimit()
+	r.reportLimit()
 	return r.judgeRow(ctx)
 }
 
@@ -242,7 +242,7 @@ func (r *runner) judgeRow(ctx context.Context) error {
 		return r.finish(ctx)
 	case r.until == runUntilStarted && row.Life == overview.Alive:
 		return r.finish(ctx)
-	case row.Wants == explain.ItemReview && r.until == runUntilReview && !r.talks:
+	case row.Wants == explain.ItemReview && r.until == runUntilReview && !r.interactive:
 		return r.finish(ctx)
 	case !row.Wants.WaitsForPerson():
 		r.closeDialog()
@@ -253,7 +253,7 @@ func (r *runner) judgeRow(ctx context.Context) error {
 			return err
 		}
 		return r.fail(row.Text, row.Do)
-	case !r.talks:
+	case !r.interactive:
 		if err := r.showWants(); err != nil {
 			return err
 		}
@@ -300,16 +300,16 @@ func (r *runner) describeState(name string) string {
 	return ""
 }
 
-// tellLimit says once that an agent waits for its usage limit.
-func (r *runner) tellLimit() {
+// reportLimit says once that an agent waits for its usage limit.
+func (r *runner) reportLimit() {
 	for i := range r.row.Attempts {
 		a := &r.row.Attempts[i]
 		if a.Condition != task.Limited {
 			continue
 		}
 		text := "the " + a.Role + " is " + narrate.DescribeCondition(task.Condition{Name: a.Condition, Detail: a.Detail, Until: a.Until}, r.Now())
-		if text != r.told && !wantsJSON(r.cmd) {
-			r.told = text
+		if text != r.shown && !wantsJSON(r.cmd) {
+			r.shown = text
 			_ = r.printLine(text)
 		}
 	}
@@ -351,7 +351,7 @@ func (r *runner) stop(result string, code int, why, do string) error {
 		do = "orange task explain " + shortID(r.id)
 	}
 	err := fmt.Errorf("task %s (%s/%s): %s: %s", shortID(r.id), r.task.Project, r.task.Branch, why, do)
-	return exitError{code: code, told: wantsJSON(r.cmd), err: err}
+	return exitError{code: code, shown: wantsJSON(r.cmd), err: err}
 }
 
 // finish ends the run where --until wanted it: it prints what was changed and how to go on.
@@ -419,7 +419,7 @@ func (r *runner) printNextSteps(changes *changedFiles, c runCommands) error {
 // orange stop.
 func (r *runner) showOutput(ctx context.Context, server *client.Client) {
 	at := r.agentAtWork()
-	if at == nil || r.dialog.open || !r.talks && !wantsJSON(r.cmd) || config.Getenv("TERM") == "dumb" && r.talks {
+	if at == nil || r.dialog.open || !r.interactive && !wantsJSON(r.cmd) || config.Getenv("TERM") == "dumb" && r.interactive {
 		return
 	}
 	if at.Number != r.output.attempt {

@@ -57,7 +57,7 @@ func (s session) sendAndReport(ctx context.Context, id string, sig signal.Signal
 		return err
 	}
 	for i := range a.Decision.Entries {
-		s.tellSalvage(ctx, string(a.Task.ID), a.Decision.Entries[i].Effects)
+		s.printSalvage(ctx, string(a.Task.ID), a.Decision.Entries[i].Effects)
 	}
 	return nil
 }

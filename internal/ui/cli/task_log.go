@@ -167,16 +167,16 @@ func (s session) showLog(ctx context.Context, id string, a wire.Attempt, l logRe
 		}
 		return printJSON(s.Stdout, map[string]any{"attempt": a, "lines": lines})
 	}
-	f := logFollower{log: &file, out: out, poll: logPoll, look: attemptPoll, over: !a.Alive}
-	spoke := false
+	f := logFollower{log: &file, out: out, poll: logPoll, find: attemptPoll, over: !a.Alive}
+	printed := false
 	f.ended = func(ctx context.Context) (bool, error) {
 		ended, err := attemptEnded(ctx, s.newWatchClient(), id, a.Number)
 		if err == nil && !ended && !l.raw {
-			spoke = s.hasConversation(ctx, id, a.Number)
+			printed = s.hasConversation(ctx, id, a.Number)
 		}
-		return ended || spoke, err
+		return ended || printed, err
 	}
-	if err := f.run(ctx); err != nil || !spoke {
+	if err := f.run(ctx); err != nil || !printed {
 		return err
 	}
 	log, err := s.Client.ReadLog(ctx, id, a.Number, "")
@@ -355,14 +355,14 @@ type logFollower struct {
 	log        *logTail
 	out        logWriter
 	ended      func(context.Context) (bool, error)
-	poll, look time.Duration
+	poll, find time.Duration
 	over       bool
 }
 
 func (f *logFollower) run(ctx context.Context) error {
-	poll, look := time.NewTicker(f.poll), time.NewTicker(f.look)
+	poll, find := time.NewTicker(f.poll), time.NewTicker(f.find)
 	defer poll.Stop()
-	defer look.Stop()
+	defer find.Stop()
 	for last := false; ; {
 		n, err := f.log.readNew(f.out)
 		if err == nil && n == 0 {
@@ -376,7 +376,7 @@ func (f *logFollower) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), f.out.finishOutput())
 		case <-poll.C:
-		case <-look.C:
+		case <-find.C:
 			if f.over {
 				continue
 			}

@@ -84,7 +84,7 @@ func (s session) verifyChain(ctx context.Context, id string) error {
 		Same  bool       `json:"same"`
 		Chain wire.Chain `json:"chain"`
 	}{id, false, chain}
-	return errors.Join(printJSON(s.Stdout, out), exitError{code: exitFailed, told: true, err: err})
+	return errors.Join(printJSON(s.Stdout, out), exitError{code: exitFailed, shown: true, err: err})
 }
 
 // pastTask is a task and the entries that led to its record.
@@ -179,7 +179,7 @@ func replayResult(same bool, format string, args ...any) error {
 	if same {
 		return nil
 	}
-	return exitError{code: exitFailed, told: true, err: fmt.Errorf(format, args...)}
+	return exitError{code: exitFailed, shown: true, err: fmt.Errorf(format, args...)}
 }
 
 // loadPinned returns the workflow that a task is pinned to.

@@ -57,7 +57,7 @@ func newTrackerAdd(deps Deps) *cobra.Command {
 	f.BoolVar(&cfg.Auto, "auto", false, "dispatch without being asked")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		cfg.Name = args[0]
-		known, err := s.keepUnsaid(ctx, f.Changed, &cfg, &command, &columns)
+		known, err := s.keepUnsetFlags(ctx, f.Changed, &cfg, &command, &columns)
 		if err != nil {
 			return err
 		}
@@ -101,9 +101,9 @@ func newTrackerAdd(deps Deps) *cobra.Command {
 	return cmd
 }
 
-// keepUnsaid copies the settings that no flag gives from the existing tracker of that name.
+// keepUnsetFlags copies the settings that no flag gives from the existing tracker of that name.
 // It reports whether there is one.
-func (s session) keepUnsaid(ctx context.Context, said func(flag string) bool, cfg *tracker.Config, command *string, columns *[]string) (known bool, err error) {
+func (s session) keepUnsetFlags(ctx context.Context, said func(flag string) bool, cfg *tracker.Config, command *string, columns *[]string) (known bool, err error) {
 	list, err := s.ListTrackers(ctx)
 	if err != nil {
 		return false, err
@@ -238,7 +238,7 @@ func newTrackerSync(deps Deps) *cobra.Command {
 				r, err := s.SyncTracker(ctx, name, fix)
 				if err != nil {
 					r = tracker.Report{Tracker: name, News: []string{}, Drift: []tracker.Drift{}, Problem: err.Error()}
-					failed = exitError{code: exitFailed, told: true, err: fmt.Errorf("%s: %w", name, err)}
+					failed = exitError{code: exitFailed, shown: true, err: fmt.Errorf("%s: %w", name, err)}
 				}
 				reports = append(reports, r)
 			}
@@ -262,7 +262,7 @@ func (s session) syncForges(ctx context.Context, failed *error) tracker.Report {
 	var err error
 	if r.News, err = s.SyncForges(ctx); err != nil {
 		r.Problem = err.Error()
-		*failed = exitError{code: exitFailed, told: true, err: fmt.Errorf("%s: %w", r.Tracker, err)}
+		*failed = exitError{code: exitFailed, shown: true, err: fmt.Errorf("%s: %w", r.Tracker, err)}
 	}
 	return r
 }
@@ -309,7 +309,7 @@ func newTrackerTest(deps Deps) *cobra.Command {
 				return printTable(w, 0, rows)
 			})
 			if err == nil && len(trial.Missing) > 0 {
-				err = exitError{code: exitFailed, told: true, err: fmt.Errorf("%s lacks %s", args[0], strings.Join(trial.Missing, ", "))}
+				err = exitError{code: exitFailed, shown: true, err: fmt.Errorf("%s lacks %s", args[0], strings.Join(trial.Missing, ", "))}
 			}
 			return err
 		}),
@@ -377,9 +377,9 @@ func newDispatchCommand(deps Deps) *cobra.Command {
 		if !watch {
 			return s.dispatchRound(ctx, names, dry, nil)
 		}
-		told := map[string]string{}
+		shown := map[string]string{}
 		for {
-			s.dispatchRound(ctx, names, dry, told) //nolint:errcheck // dispatchRound prints the error, and the next round tries again
+			s.dispatchRound(ctx, names, dry, shown) //nolint:errcheck // dispatchRound prints the error, and the next round tries again
 			select {
 			case <-ctx.Done():
 				return nil
@@ -392,25 +392,25 @@ func newDispatchCommand(deps Deps) *cobra.Command {
 
 // dispatchRound runs one round of each tracker. told holds what was printed before; nil
 // prints everything.
-func (s session) dispatchRound(ctx context.Context, names []string, dry bool, told map[string]string) error {
+func (s session) dispatchRound(ctx context.Context, names []string, dry bool, shown map[string]string) error {
 	rounds := []tracker.Round{}
 	var failed error
 	for _, name := range names {
 		r, err := s.DispatchIssues(ctx, name, dry)
 		if err != nil {
 			r = tracker.Round{Tracker: name, Choices: []tracker.Choice{}, Report: tracker.Report{Tracker: name, News: []string{}, Drift: []tracker.Drift{}}, Problem: err.Error()}
-			failed = exitError{code: exitFailed, told: true, err: fmt.Errorf("%s: %w", name, err)}
+			failed = exitError{code: exitFailed, shown: true, err: fmt.Errorf("%s: %w", name, err)}
 		}
 		rounds = append(rounds, r)
 	}
-	if err := s.showResult(map[string]any{"rounds": rounds}, func(w io.Writer) error { return printRounds(w, rounds, told) }); err != nil {
+	if err := s.showResult(map[string]any{"rounds": rounds}, func(w io.Writer) error { return printRounds(w, rounds, shown) }); err != nil {
 		return err
 	}
 	return failed
 }
 
 // printRounds prints the result for each issue. It leaves out what was printed before.
-func printRounds(w io.Writer, rounds []tracker.Round, told map[string]string) error {
+func printRounds(w io.Writer, rounds []tracker.Round, shown map[string]string) error {
 	for _, r := range rounds {
 		if r.Problem != "" {
 			fmt.Fprintf(w, "%s: %s\n", cleanLine(r.Tracker), cleanLine(r.Problem))
@@ -422,15 +422,15 @@ func printRounds(w io.Writer, rounds []tracker.Round, told map[string]string) er
 		for _, c := range r.Choices {
 			row := choiceRow(r.Tracker, c)
 			line := strings.Join(row, "\x00")
-			if told != nil && told[r.Tracker+":"+c.Key] == line {
+			if shown != nil && shown[r.Tracker+":"+c.Key] == line {
 				continue
 			}
-			if told != nil {
-				told[r.Tracker+":"+c.Key] = line
+			if shown != nil {
+				shown[r.Tracker+":"+c.Key] = line
 			}
 			rows = append(rows, row)
 		}
-		if len(r.Choices) == 0 && r.Problem == "" && told == nil {
+		if len(r.Choices) == 0 && r.Problem == "" && shown == nil {
 			rows = [][]string{{cleanLine(r.Tracker) + ": no issue waits"}}
 		}
 		if err := printTable(w, 0, rows); err != nil {

@@ -221,7 +221,7 @@ func newWorkflowCheckCommand(deps Deps) *cobra.Command {
 				return err
 			}
 			if failed {
-				return exitError{code: exitFailed, told: true, err: errors.New("the workflow is not clean")}
+				return exitError{code: exitFailed, shown: true, err: errors.New("the workflow is not clean")}
 			}
 			return nil
 		},
@@ -304,7 +304,7 @@ func newWorkflowPromptCommand(deps Deps) *cobra.Command {
 			"from 0. Words that a repository has of its own are not looked for.",
 		Example: "  orange workflow prompt cmat-feature implementer\n  orange workflow prompt orange agent-review --task-file TASK.md",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := supposedPrompt(deps, args[0], args[1], file)
+			answer, err := assumedPrompt(deps, args[0], args[1], file)
 			if err != nil {
 				return err
 			}
@@ -326,7 +326,7 @@ type promptOf struct {
 	Text   string `json:"text"`
 }
 
-func supposedPrompt(deps Deps, name, state, file string) (promptOf, error) {
+func assumedPrompt(deps Deps, name, state, file string) (promptOf, error) {
 	def, err := loadWorkflow(deps, name)
 	if err != nil {
 		return promptOf{}, err

@@ -65,7 +65,7 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 			"  orange workflow decide cmat-feature --from implementer --outcome 'BLOCKED: no schema'\n" +
 			"  orange workflow decide joan-board --from board --column Analyse --tag Ready --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			answer, err := f.decideSupposed(deps, args[0])
+			answer, err := f.decideHypothetical(deps, args[0])
 			if err != nil {
 				return err
 			}
@@ -116,12 +116,12 @@ type effectOfJSON struct {
 	Workspace string `json:"workspace,omitempty"`
 }
 
-func (f *decideFlags) decideSupposed(deps Deps, name string) (decision, error) {
+func (f *decideFlags) decideHypothetical(deps Deps, name string) (decision, error) {
 	def, err := loadWorkflow(deps, name)
 	if err != nil {
 		return decision{}, err
 	}
-	s, err := f.newSupposition(deps, def)
+	s, err := f.newAssumptions(deps, def)
 	if err != nil {
 		return decision{}, err
 	}
@@ -142,7 +142,7 @@ func (f *decideFlags) decideSupposed(deps Deps, name string) (decision, error) {
 	return answer, nil
 }
 
-func (f *decideFlags) newSupposition(deps Deps, def *workflow.Definition) (engine.Assumptions, error) {
+func (f *decideFlags) newAssumptions(deps Deps, def *workflow.Definition) (engine.Assumptions, error) {
 	s := engine.Assumptions{
 		From: f.from, To: f.to, Exit: f.exit.given, ExitRole: f.exit.role, Outcome: f.outcome, Actor: task.Actor(f.actor),
 		Stale: f.stale, Without: f.without, Dead: f.dead, Foreign: f.foreign, Code: f.code, Left: task.Left(f.left),
@@ -150,11 +150,11 @@ func (f *decideFlags) newSupposition(deps Deps, def *workflow.Definition) (engin
 	if s.From == "" {
 		return s, usageError("--from is missing: name the state the task is in")
 	}
-	face, err := f.supposedCard(def)
+	snapshot, err := f.assumedCard(def)
 	if err != nil {
 		return s, err
 	}
-	s.CardSnapshot = face
+	s.CardSnapshot = snapshot
 	if err := f.requireOneEvent(); err != nil {
 		return s, err
 	}
@@ -185,9 +185,9 @@ func (f *decideFlags) requireOneEvent() error {
 	return usageError("give only one of --to, --exit, --outcome and --column")
 }
 
-// supposedCard returns the card that the flags describe, with the names of the workflow's
+// assumedCard returns the card that the flags describe, with the names of the workflow's
 // board; nil if they describe none.
-func (f *decideFlags) supposedCard(def *workflow.Definition) (*board.Snapshot, error) {
+func (f *decideFlags) assumedCard(def *workflow.Definition) (*board.Snapshot, error) {
 	switch {
 	case f.column == "" && len(f.tags) == 0:
 		return nil, nil
@@ -201,7 +201,7 @@ func (f *decideFlags) supposedCard(def *workflow.Definition) (*board.Snapshot, e
 	if !ok {
 		return nil, usageError("column %q is not known on the board of workflow %s: use %s", f.column, def.Name, strings.Join(known.Columns, ", "))
 	}
-	face := &board.Snapshot{Column: column.Name}
+	snapshot := &board.Snapshot{Column: column.Name}
 	for _, name := range f.tags {
 		tag, ok := def.Board.TagNamed(name)
 		switch {
@@ -209,11 +209,11 @@ func (f *decideFlags) supposedCard(def *workflow.Definition) (*board.Snapshot, e
 			return nil, usageError("the board of workflow %s has no tags: leave --tag out", def.Name)
 		case !ok:
 			return nil, usageError("tag %q is not known on the board of workflow %s: use %s", name, def.Name, strings.Join(known.Tags, ", "))
-		case !slices.Contains(face.Tags, tag.Name):
-			face.Tags = append(face.Tags, tag.Name)
+		case !slices.Contains(snapshot.Tags, tag.Name):
+			snapshot.Tags = append(snapshot.Tags, tag.Name)
 		}
 	}
-	return face, nil
+	return snapshot, nil
 }
 
 func applySet(s *engine.Assumptions, set string) error {

@@ -151,21 +151,21 @@ func (f *simulateFlags) loadProfile(cmd *cobra.Command, deps Deps, def *workflow
 }
 
 // variantOf returns the workflow with the counters changed as --what-if says, nil without --what-if.
-func variantOf(def *workflow.Definition, wishes []string) (*variantJSON, error) {
-	if len(wishes) == 0 {
+func variantOf(def *workflow.Definition, changes []string) (*variantJSON, error) {
+	if len(changes) == 0 {
 		return nil, nil
 	}
 	v := &variantJSON{def: def}
-	for _, wish := range wishes {
-		name, value, ok := strings.Cut(wish, "=")
+	for _, change := range changes {
+		name, value, ok := strings.Cut(change, "=")
 		n, err := strconv.Atoi(value)
 		if !ok || err != nil || n < 1 || n > 1000 {
-			return nil, usageError("--what-if %s: give a counter and a max from 1 to 1000, as in --what-if review_round=3", wish)
+			return nil, usageError("--what-if %s: give a counter and a max from 1 to 1000, as in --what-if review_round=3", change)
 		}
 		was, _ := v.def.CounterNamed(name)
 		next, places, err := simulate.WhatIf(v.def, name, n)
 		if err != nil {
-			return nil, usageError("--what-if %s: %w", wish, err)
+			return nil, usageError("--what-if %s: %w", change, err)
 		}
 		v.def = next
 		v.Changes = append(v.Changes, changeJSON{Counter: name, From: was.Max, To: n, Places: places})

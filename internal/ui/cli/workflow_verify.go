@@ -99,7 +99,7 @@ func runVerify(cmd *cobra.Command, deps Deps, def *workflow.Definition, f verify
 	if err != nil || r.OK {
 		return err
 	}
-	return exitError{code: exitFailed, told: true, err: errors.New("the workflow is not proved")}
+	return exitError{code: exitFailed, shown: true, err: errors.New("the workflow is not proved")}
 }
 
 func (f verifyFlags) searchOptions() (verify.SearchOptions, error) {

@@ -95,8 +95,8 @@ func (c *Client) sendWithRetry(ctx context.Context, q call) (*http.Response, err
 // available.
 func (q call) canRepeat(err error) bool {
 	var no *Error
-	unheard := IsAbsent(err) || errors.As(err, &no) && no.Status == http.StatusServiceUnavailable
-	if !unheard && (q.method != http.MethodGet || !isLeaving(err)) {
+	notReceived := IsAbsent(err) || errors.As(err, &no) && no.Status == http.StatusServiceUnavailable
+	if !notReceived && (q.method != http.MethodGet || !isLeaving(err)) {
 		return false
 	}
 	if body, ok := q.body.(*bytes.Reader); ok {

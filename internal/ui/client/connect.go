@@ -125,7 +125,7 @@ func (c *Client) reachServer(ctx context.Context, o DialOptions) error {
 		if child != nil {
 			switch gone, why := child.HasExited(); {
 			case gone && why != nil:
-				return c.lastChance(ctx, FindSocket(o), why)
+				return c.retryOtherServer(ctx, FindSocket(o), why)
 			case gone:
 				child = nil // another server has the folder: it is about to listen, or stopping
 			}
@@ -148,8 +148,8 @@ func (o DialOptions) explainTimeout(err error) error {
 	return fmt.Errorf("the server does not answer at %s: see orange log, or run orange stop and try again", FindSocket(o))
 }
 
-// lastChance tries once more after our own server failed: another may run.
-func (c *Client) lastChance(ctx context.Context, socket string, why error) error {
+// retryOtherServer tries once more after our own server failed: another may run.
+func (c *Client) retryOtherServer(ctx context.Context, socket string, why error) error {
 	if c.checkServer(ctx, socket) == nil {
 		return nil
 	}

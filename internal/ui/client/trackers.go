@@ -42,7 +42,7 @@ func (c *Client) ListIssues(ctx context.Context, name string) ([]tracker.Issue, 
 // SyncTracker polls a tracker; with fix, it moves drifted issues back.
 func (c *Client) SyncTracker(ctx context.Context, name string, fix bool) (tracker.Report, error) {
 	var out tracker.Report
-	err := c.tellTracker(ctx, name, wire.PathTrackerSync, wire.SyncRequest{Fix: fix}, &out)
+	err := c.postToTracker(ctx, name, wire.PathTrackerSync, wire.SyncRequest{Fix: fix}, &out)
 	return out, err
 }
 
@@ -56,14 +56,14 @@ func (c *Client) SyncForges(ctx context.Context) ([]string, error) {
 // TestTracker tests the connection to a tracker.
 func (c *Client) TestTracker(ctx context.Context, name string) (tracker.Trial, error) {
 	var out tracker.Trial
-	err := c.tellTracker(ctx, name, wire.PathTrackerTest, struct{}{}, &out)
+	err := c.postToTracker(ctx, name, wire.PathTrackerTest, struct{}{}, &out)
 	return out, err
 }
 
 // DispatchIssues creates tasks for the next issues; with dry, it only lists them.
 func (c *Client) DispatchIssues(ctx context.Context, name string, dry bool) (tracker.Round, error) {
 	var out tracker.Round
-	err := c.tellTracker(ctx, name, wire.PathTrackerDispatch, wire.DispatchRequest{Dry: dry}, &out)
+	err := c.postToTracker(ctx, name, wire.PathTrackerDispatch, wire.DispatchRequest{Dry: dry}, &out)
 	return out, err
 }
 
@@ -74,8 +74,8 @@ func (c *Client) CheckBoard(ctx context.Context, x wire.BoardCheckRequest) ([]bo
 	return out.Findings, err
 }
 
-// tellTracker sends in as JSON to a path of a tracker.
-func (c *Client) tellTracker(ctx context.Context, name, pattern string, in, out any) error {
+// postToTracker sends in as JSON to a path of a tracker.
+func (c *Client) postToTracker(ctx context.Context, name, pattern string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
 		return fmt.Errorf("write the request: %w", err)

@@ -71,15 +71,15 @@ type approveIn struct {
 
 // changedOut is a task after a request.
 type changedOut struct {
-	ID      string `json:"id" jsonschema:"of the task"`
-	Project string `json:"project" jsonschema:"name of the task's project"`
-	Branch  string `json:"branch" jsonschema:"branch of the work"`
-	Status  string `json:"status" jsonschema:"after the request"`
-	From    string `json:"from,omitempty" jsonschema:"previous status, if the task moved"`
-	Asked   string `json:"asked,omitempty" jsonschema:"requested state that a person has to approve"`
-	Queued  bool   `json:"queued,omitempty" jsonschema:"true if the task waits for a free workspace"`
-	Told    string `json:"told,omitempty" jsonschema:"role of the agent that gets the answer, if the task did not move"`
-	Warning string `json:"warning,omitempty" jsonschema:"problems that did not prevent the change"`
+	ID           string `json:"id" jsonschema:"of the task"`
+	Project      string `json:"project" jsonschema:"name of the task's project"`
+	Branch       string `json:"branch" jsonschema:"branch of the work"`
+	Status       string `json:"status" jsonschema:"after the request"`
+	From         string `json:"from,omitempty" jsonschema:"previous status, if the task moved"`
+	Asked        string `json:"asked,omitempty" jsonschema:"requested state that a person has to approve"`
+	Queued       bool   `json:"queued,omitempty" jsonschema:"true if the task waits for a free workspace"`
+	AnsweredRole string `json:"told,omitempty" jsonschema:"role of the agent that gets the answer, if the task did not move"`
+	Warning      string `json:"warning,omitempty" jsonschema:"problems that did not prevent the change"`
 
 	Notes []string `json:"notes,omitempty" jsonschema:"what a person should know about a task that was just created"`
 
@@ -112,14 +112,14 @@ func (t *tools) createTask(ctx context.Context, c Caller, in createIn) (changedO
 	if len(in.Context) > maxContext {
 		return changedOut{}, "", errors.New("the context is longer than 1 MB: put it into a file of the repository and name the file")
 	}
-	wish := signal.NewTask{New: signal.New{
+	request := signal.NewTask{New: signal.New{
 		Project: in.Project, Branch: in.Branch, BaseBranch: in.Base, Model: in.Model, Summary: in.Summary, Status: in.Status, Harness: in.Harness, Effort: in.Effort,
 		ReviewHarness: in.ReviewHarness, ReviewEffort: in.ReviewEffort, Spawn: !in.Hold,
 	}, Workflow: in.Workflow, Context: in.Context}
-	wish.Actor, wish.Attempt = c.actorAndAttempt()
+	request.Actor, request.Attempt = c.actorAndAttempt()
 	var err error
-	if wish.Project == "" {
-		if wish.Project, err = c.findProject(ctx); err != nil {
+	if request.Project == "" {
+		if request.Project, err = c.findProject(ctx); err != nil {
 			return changedOut{}, "", err
 		}
 	}
@@ -128,9 +128,9 @@ func (t *tools) createTask(ctx context.Context, c Caller, in createIn) (changedO
 		if err != nil {
 			return changedOut{}, "", err
 		}
-		wish.Parent = p.Task.ID
+		request.Parent = p.Task.ID
 	}
-	a, err := c.API.CreateTask(ctx, wish)
+	a, err := c.API.CreateTask(ctx, request)
 	if err != nil {
 		return changedOut{}, "", err
 	}
@@ -296,7 +296,7 @@ func changeOf(a wire.Answer) changedOut {
 	k := &a.Task
 	out := changedOut{
 		ID: string(k.ID), Project: k.Project, Branch: cutLine(k.Branch, maxLine), Status: cutLine(k.Status, maxLine),
-		Queued: k.Queued, Told: cutLine(narrate.FindAnswered(a.Decision.Entries), maxLine), Warning: cutLine(a.Warning, maxLine),
+		Queued: k.Queued, AnsweredRole: cutLine(narrate.FindAnswered(a.Decision.Entries), maxLine), Warning: cutLine(a.Warning, maxLine),
 		words: cutLine(narrate.DescribeOutcome(a.Outcome(""), narrate.Voice{Name: humanize.ShortID(string(k.ID)), Stop: "."}), maxLine),
 	}
 	for _, l := range a.Notes {

@@ -24,7 +24,7 @@ var ErrNoToken = errors.New("no token is shown")
 // independent of the others. The code that mounts the handler must check hosts and origins.
 func Handler(o ToolOptions, who Authorize, log *slog.Logger) http.Handler {
 	server := newServer(o)
-	speak := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
+	handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxMessage, PropagateRequestCancellation: true,
 	})
 	busy := make(chan struct{}, mostCalls)
@@ -45,7 +45,7 @@ func Handler(o ToolOptions, who Authorize, log *slog.Logger) http.Handler {
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")
-		speak.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
+		handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
 	})
 }
 

@@ -187,8 +187,8 @@ func (m *model) readTab() tea.Cmd {
 		return m.watchTerminal()
 	}
 	d.loading = true
-	ctx, api, era, t, id, hash, status := m.ctx, m.API, d.generation, d.tab, string(d.task), r.WorkflowHash, r.Status
-	return func() tea.Msg { return loadedMsg{era, loadTab(ctx, api, t, id, hash, status)} }
+	ctx, api, generation, t, id, hash, status := m.ctx, m.API, d.generation, d.tab, string(d.task), r.WorkflowHash, r.Status
+	return func() tea.Msg { return loadedMsg{generation, loadTab(ctx, api, t, id, hash, status)} }
 }
 
 // watchTerminal follows the agent's terminal until the pane shows something else.
@@ -198,16 +198,16 @@ func (m *model) watchTerminal() tea.Cmd {
 	d.data = loaded{}
 	ctx, cancel := context.WithCancel(m.ctx)
 	d.stop = cancel
-	api, send, era, id := m.API, m.send, d.generation, string(d.task)
+	api, send, generation, id := m.API, m.send, d.generation, string(d.task)
 	return func() tea.Msg {
 		err := api.WatchScreen(ctx, id, "", func(s wire.Screen) error {
-			send(screenMsg{era, s})
+			send(screenMsg{generation, s})
 			return ctx.Err()
 		})
 		if ctx.Err() != nil {
 			err = nil
 		}
-		return watchedMsg{era, err}
+		return watchedMsg{generation, err}
 	}
 }
 

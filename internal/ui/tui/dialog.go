@@ -95,7 +95,7 @@ func (m *model) openPrompt(kind, about string, r *overview.Row, make func(string
 func (p *prompt) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "esc":
-		p.putAside(m)
+		p.keepDraft(m)
 		return nil
 	case "enter":
 		text := strings.TrimSpace(p.text.value())
@@ -124,8 +124,8 @@ func (p *prompt) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// putAside keeps the text for later. A request that was sent cannot be cancelled.
-func (p *prompt) putAside(m *model) {
+// keepDraft keeps the text for later. A request that was sent cannot be cancelled.
+func (p *prompt) keepDraft(m *model) {
 	if p.sending {
 		m.showNote(underWay)
 		return

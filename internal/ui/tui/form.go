@@ -159,8 +159,8 @@ func (m *model) usualWorkflow(project string) string {
 	return ""
 }
 
-// putAside keeps the form with its content for later. A request that was sent cannot be cancelled.
-func (f *form) putAside(m *model) {
+// keepDraft keeps the form with its content for later. A request that was sent cannot be cancelled.
+func (f *form) keepDraft(m *model) {
 	if f.sending {
 		m.showNote(underWay)
 		return
@@ -179,7 +179,7 @@ func (f *form) putAside(m *model) {
 func (f *form) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 	switch key := k.String(); {
 	case key == "esc":
-		f.putAside(m)
+		f.keepDraft(m)
 	case f.sending:
 	case key == "enter", key == "ctrl+s":
 		return f.submitTask(m)

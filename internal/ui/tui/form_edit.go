@@ -78,7 +78,7 @@ func (f *editForm) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 	case key == "esc" && f.sending:
 		m.showNote(underWay)
 	case key == "esc":
-		f.putAside(m)
+		f.keepDraft(m)
 	case f.sending:
 	case key == "enter", key == "ctrl+s":
 		return f.submitChanges(m)
@@ -90,8 +90,8 @@ func (f *editForm) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// putAside closes the form, and keeps it if its text was changed.
-func (f *editForm) putAside(m *model) {
+// keepDraft closes the form, and keeps it if its text was changed.
+func (f *editForm) keepDraft(m *model) {
 	m.dialog, f.why = nil, ""
 	delete(m.edits, f.row.ID)
 	if f.value(editSummary) == f.summary && f.value(editRequirements) == f.requirements {
@@ -114,7 +114,7 @@ func (f *editForm) submitChanges(m *model) tea.Cmd {
 		f.why, f.at = "the requirements are empty: write at least a line", editRequirements
 		return nil
 	case summary == f.summary && requirements == f.requirements:
-		f.putAside(m)
+		f.keepDraft(m)
 		return nil
 	}
 	if summary != f.summary {

@@ -62,7 +62,7 @@ func (m *model) renderFrame() ([]string, *tea.Cursor) {
 		}
 	}
 	put(m.layout.head, []string{m.renderHeader()})
-	put(m.layout.foot, []string{m.renderFooter()})
+	put(m.layout.footer, []string{m.renderFooter()})
 	put(m.layout.note, []string{m.renderNote()})
 	switch m.page {
 	case pageInbox:

@@ -15,7 +15,7 @@ type layout struct {
 	tabs   area
 	detail area
 	note   area
-	foot   area
+	footer area
 	beside bool // the detail is beside the list, not below it
 }
 
@@ -39,7 +39,7 @@ func (m *model) planLayout() layout {
 	}
 	if h > 2 {
 		bottom--
-		l.foot = row(bottom)
+		l.footer = row(bottom)
 	}
 	if h > noteHeight {
 		bottom--

@@ -73,17 +73,17 @@ type model struct {
 	acted map[task.ID]bool           // tasks whose next move is announced
 	note  note
 
-	now     time.Time // of the frame
-	alarm   time.Time // when the next age changes
-	alarms  int
-	stale   bool // something happened since the last rendering
-	idle    bool // the last message changed nothing
-	shown   tea.View
-	drawn   time.Time // when it was last rendered
-	held    bool      // rendering is delayed
-	layout  layout
-	rung    map[task.ID]bool // what waited for a person when the bell last rang
-	started bool
+	now       time.Time // of the frame
+	alarm     time.Time // when the next age changes
+	alarms    int
+	stale     bool // something happened since the last rendering
+	idle      bool // the last message changed nothing
+	shown     tea.View
+	drawn     time.Time // when it was last rendered
+	held      bool      // rendering is delayed
+	layout    layout
+	announced map[task.ID]bool // what waited for a person when the bell last rang
+	started   bool
 }
 
 // note is the line with the result of the last request.
@@ -96,7 +96,7 @@ func newModel(ctx context.Context, o DashboardOptions) *model {
 	m := &model{
 		DashboardOptions: o, ctx: ctx, end: ctx, dark: true, split: 50, home: o.Project,
 		choice: overview.Choice{Scope: overview.Active, Project: o.Project, Sort: overview.ByCreation},
-		busy:   map[task.ID]string{}, under: map[task.ID]func() doneMsg{}, drafts: map[draft]string{}, edits: map[task.ID]*editForm{}, noted: map[string]bool{}, acted: map[task.ID]bool{}, rung: map[task.ID]bool{},
+		busy:   map[task.ID]string{}, under: map[task.ID]func() doneMsg{}, drafts: map[draft]string{}, edits: map[task.ID]*editForm{}, noted: map[string]bool{}, acted: map[task.ID]bool{}, announced: map[task.ID]bool{},
 		send: func(tea.Msg) {}, stale: true, note: note{text: o.Hint},
 	}
 	m.tick = func(d time.Duration, msg tea.Msg) tea.Cmd { return tea.Tick(d, func(time.Time) tea.Msg { return msg }) }
@@ -271,11 +271,11 @@ func (m *model) ringBell() tea.Cmd {
 	for i := range m.state.Tasks {
 		if r := &m.state.Tasks[i]; r.Wants.WaitsForPerson() {
 			now[r.ID] = true
-			fresh = fresh || !m.rung[r.ID]
+			fresh = fresh || !m.announced[r.ID]
 		}
 	}
 	first := !m.started
-	m.rung, m.started = now, true
+	m.announced, m.started = now, true
 	if fresh && !first {
 		return tea.Raw("\a")
 	}

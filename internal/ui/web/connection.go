@@ -12,12 +12,12 @@ import (
 // means reading every process of the machine, which is too slow for every page view. Requests that
 // change something always check.
 type connection struct {
-	mu     sync.Mutex
-	looked time.Time // when the process was last checked
+	mu        sync.Mutex
+	checkedAt time.Time // when the process was last checked
 }
 
-// looksAgain is how long the result of a check is valid for reading.
-const looksAgain = time.Minute
+// recheckInterval is how long the result of a check is valid for reading.
+const recheckInterval = time.Minute
 
 type connectionKey struct{}
 
@@ -27,8 +27,8 @@ func ConnContext(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, new(connection))
 }
 
-// mayLook refuses agents. An agent reads its own task with its own token instead.
-func (s *Site) mayLook(r *http.Request) error {
+// mayRead refuses agents. An agent reads its own task with its own token instead.
+func (s *Site) mayRead(r *http.Request) error {
 	c, ok := r.Context().Value(connectionKey{}).(*connection)
 	if !ok {
 		return s.mayAct(r)
@@ -36,12 +36,12 @@ func (s *Site) mayLook(r *http.Request) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := s.o.Now()
-	if age := now.Sub(c.looked); age >= 0 && age < looksAgain {
+	if age := now.Sub(c.checkedAt); age >= 0 && age < recheckInterval {
 		return nil
 	}
 	err := s.mayAct(r)
 	if err == nil {
-		c.looked = now
+		c.checkedAt = now
 	}
 	return err
 }

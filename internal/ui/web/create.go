@@ -52,17 +52,17 @@ func (s *Site) createTask(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	field := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
-	wish := signal.NewTask{Workflow: field("workflow"), Context: context, Actor: task.Human}
-	wish.Project, wish.Branch, wish.Summary, wish.Harness = field("project"), field("branch"), field("summary"), field("harness")
-	wish.BaseBranch, wish.Model = field("base"), field("model")
-	wish.Spawn = r.PostForm.Get("wait") == ""
-	if wish.Project == "" {
+	request := signal.NewTask{Workflow: field("workflow"), Context: context, Actor: task.Human}
+	request.Project, request.Branch, request.Summary, request.Harness = field("project"), field("branch"), field("summary"), field("harness")
+	request.BaseBranch, request.Model = field("base"), field("model")
+	request.Spawn = r.PostForm.Get("wait") == ""
+	if request.Project == "" {
 		return newRefusal(http.StatusBadRequest, "a task belongs to a project: choose one")
 	}
-	if wish.Summary == "" && strings.TrimSpace(context) == "" {
+	if request.Summary == "" && strings.TrimSpace(context) == "" {
 		return newRefusal(http.StatusBadRequest, "the task has no summary: say in one line what to do")
 	}
-	a, err := s.o.API.CreateTask(r.Context(), wish)
+	a, err := s.o.API.CreateTask(r.Context(), request)
 	if err != nil {
 		return err
 	}

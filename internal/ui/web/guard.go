@@ -126,7 +126,7 @@ func (s *Site) admitRequest(r *http.Request) error {
 			return s.countWrongTry(http.StatusUnauthorized, "the token does not belong to this server: run `orange web --token` to see it")
 		}
 		if readOnly(r) {
-			return s.mayLook(r)
+			return s.mayRead(r)
 		}
 		return s.mayAct(r)
 	}
@@ -134,7 +134,7 @@ func (s *Site) admitRequest(r *http.Request) error {
 		return &refusal{http.StatusForbidden, errUnknown.Error()}
 	}
 	if readOnly(r) {
-		return s.mayLook(r)
+		return s.mayRead(r)
 	}
 	if err := s.mayAct(r); err != nil {
 		return err

@@ -120,7 +120,7 @@ type taskWords struct {
 func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 	id := r.PathValue("id")
 	ctx, api, q := r.Context(), s.o.API, r.URL.Query()
-	around := s.loadSurroundings(r) // read it first: the page receives every change after it
+	around := s.loadFleetSummary(r) // read it first: the page receives every change after it
 	v, err := api.ReadTask(ctx, id)
 	if err != nil {
 		return nil, err
@@ -165,23 +165,23 @@ func (s *Site) taskChanges(r *http.Request, out *taskPage, said *taskWords) {
 	out.Diff.May = may || said.whole != "" || len(said.remarks) > 0
 }
 
-// surroundings is what the page of one task shows about all tasks.
-type surroundings struct {
+// fleetSummary is what the page of one task shows about all tasks.
+type fleetSummary struct {
 	page page
 	rows []overview.Row
 }
 
-// loadSurroundings reads the state of all tasks. If that fails, it returns what it knows without it.
-func (s *Site) loadSurroundings(r *http.Request) surroundings {
+// loadFleetSummary reads the state of all tasks. If that fails, it returns what it knows without it.
+func (s *Site) loadFleetSummary(r *http.Request) fleetSummary {
 	state, err := s.o.API.ReadState(r.Context(), client.StateQuery{})
 	if err != nil {
-		return surroundings{page: s.blankPage(r)}
+		return fleetSummary{page: s.blankPage(r)}
 	}
-	return surroundings{s.pageOf(r, &state), state.Tasks}
+	return fleetSummary{s.pageOf(r, &state), state.Tasks}
 }
 
 // taskBase returns the data of a task's page that comes from its record and its journal.
-func (s *Site) taskBase(r *http.Request, around surroundings, t task.Task, entries []journal.Entry) *taskPage {
+func (s *Site) taskBase(r *http.Request, around fleetSummary, t task.Task, entries []journal.Entry) *taskPage {
 	out := &taskPage{page: around.page, Task: t, Name: taskName(&t), Def: s.loadDefinition(r.Context(), t.WorkflowHash)}
 	if out.Def != nil {
 		out.Def = out.Def.ForTask(t.Checks)
@@ -329,7 +329,7 @@ func scrubOf(id string, at, last int) *taskScrub {
 
 // taskPast serves the page of a task as it was after an entry of its journal.
 func (s *Site) taskPast(w http.ResponseWriter, r *http.Request, at string) {
-	around := s.loadSurroundings(r)
+	around := s.loadFleetSummary(r)
 	entries, err := s.o.API.ReadJournal(r.Context(), r.PathValue("id"), 0)
 	if err != nil {
 		s.writeError(w, r, err)

@@ -40,8 +40,8 @@ func (p *picture) wrapLabels(n int) {
 	}
 }
 
-// spokenPath limits how many steps of a path the description lists.
-const spokenPath = 12
+// maxPathSteps limits how many steps of a path the description lists.
+const maxPathSteps = 12
 
 // RenderPage returns the workflow as a picture for a page, with the path of a task. It has classes and no style: the
 // style is in CSS.
@@ -110,8 +110,8 @@ func describeDrawing(d *workflow.Definition, m Marks) string {
 	}
 	at := m.Path[len(m.Path)-1]
 	path, begin := m.Path, "Its way was "
-	if len(path) > spokenPath {
-		path, begin = path[len(path)-spokenPath:], "The end of its way was "
+	if len(path) > maxPathSteps {
+		path, begin = path[len(path)-maxPathSteps:], "The end of its way was "
 	}
 	return name + "The task is in " + humanize.OneLine(at) + ". " + begin + humanize.OneLine(strings.Join(path, ", then ")) + "."
 }
@@ -120,20 +120,20 @@ func describeDrawing(d *workflow.Definition, m Marks) string {
 type marked struct {
 	Marks
 	visits  map[string]int
-	legs    map[leg]bool
+	steps   map[step]bool
 	sources map[string][]string // of lines that one note replaces
 }
 
 // A leg is one step of a path.
-type leg struct{ from, to string }
+type step struct{ from, to string }
 
 // indexPath prepares for the lines of a picture.
 func (m *marked) indexPath(p *picture) {
-	m.visits, m.legs, m.sources = map[string]int{}, map[leg]bool{}, map[string][]string{}
+	m.visits, m.steps, m.sources = map[string]int{}, map[step]bool{}, map[string][]string{}
 	from := workflow.New
 	for _, state := range m.Path {
 		m.visits[state]++
-		m.legs[leg{from, state}] = true
+		m.steps[step{from, state}] = true
 		from = state
 	}
 	for i := range p.lines {
@@ -146,10 +146,10 @@ func (m *marked) indexPath(p *picture) {
 func (m *marked) hasTaken(p *picture, l *line) bool {
 	to := p.nodes[l.to].name
 	if p.nodes[l.from].kind != noteKind {
-		return m.legs[leg{p.nodes[l.from].name, to}]
+		return m.steps[step{p.nodes[l.from].name, to}]
 	}
 	for _, name := range m.sources[l.noteKey()] {
-		if m.legs[leg{name, to}] {
+		if m.steps[step{name, to}] {
 			return true
 		}
 	}

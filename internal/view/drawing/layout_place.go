@@ -54,8 +54,8 @@ func (g *layout) settleRow(row []int, lanes []float64) {
 		if i > 0 {
 			offsets[i] = offsets[i-1] + g.minDistance(row[i-1], b)
 		}
-		wish, weight := g.preferredX(b, lanes)
-		pools = append(pools, pool{sum: float64((wish - offsets[i]) * weight), weight: weight, count: 1})
+		preferred, weight := g.preferredX(b, lanes)
+		pools = append(pools, pool{sum: float64((preferred - offsets[i]) * weight), weight: weight, count: 1})
 		for len(pools) > 1 {
 			a, z := pools[len(pools)-2], pools[len(pools)-1]
 			if a.sum/a.weight <= z.sum/z.weight {

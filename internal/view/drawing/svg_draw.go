@@ -81,30 +81,30 @@ func (c *canvas) portX(r *route, end int) float64 {
 	if end > 0 {
 		next = r.boxes[end-1]
 	}
-	type rival struct {
+	type sibling struct {
 		x     float64
 		route *route
 	}
-	var rivals []rival
+	var siblings []sibling
 	for i := range c.g.routes {
 		other := &c.g.routes[i]
 		last := len(other.boxes) - 1
 		switch {
 		case end == 0 && other.boxes[0] == at:
-			rivals = append(rivals, rival{c.g.boxes[other.boxes[1]].x, other})
+			siblings = append(siblings, sibling{c.g.boxes[other.boxes[1]].x, other})
 		case end > 0 && other.boxes[last] == at:
-			rivals = append(rivals, rival{c.g.boxes[other.boxes[last-1]].x, other})
+			siblings = append(siblings, sibling{c.g.boxes[other.boxes[last-1]].x, other})
 		}
 	}
-	slices.SortStableFunc(rivals, func(a, b rival) int { return cmp.Compare(a.x, b.x) })
-	mine := slices.IndexFunc(rivals, func(v rival) bool { return v.route == r })
+	slices.SortStableFunc(siblings, func(a, b sibling) int { return cmp.Compare(a.x, b.x) })
+	mine := slices.IndexFunc(siblings, func(v sibling) bool { return v.route == r })
 	b := &c.g.boxes[at]
-	room := min(c.innerWidth(at)-24, float64(len(rivals)-1)*22)
-	if len(rivals) == 1 || room <= 0 {
+	room := min(c.innerWidth(at)-24, float64(len(siblings)-1)*22)
+	if len(siblings) == 1 || room <= 0 {
 		reach := max(0, c.innerWidth(at)/2-16) // a single line is as straight as possible
 		return min(max(c.g.boxes[next].x, b.x-reach), b.x+reach)
 	}
-	return b.x - room/2 + room*float64(mine)/float64(len(rivals)-1)
+	return b.x - room/2 + room*float64(mine)/float64(len(siblings)-1)
 }
 
 // innerWidth returns how wide a box is drawn: a state with a loop has room beside it.

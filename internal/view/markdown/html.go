@@ -156,13 +156,13 @@ func (p *page) endLink(to string) {
 
 func (p *page) writeSpan(s Span) {
 	var names []string
-	for _, look := range []struct {
+	for _, style := range []struct {
 		has  bool
 		name string
-	}{{s.Strong, "strong"}, {s.Emphasis, "em"}, {s.Struck, "del"}, {s.Raw, "code"}} {
-		if look.has {
-			names = append(names, look.name)
-			p.WriteString("<" + look.name + ">")
+	}{{s.Strong, "strong"}, {s.Emphasis, "em"}, {s.Strikethrough, "del"}, {s.Raw, "code"}} {
+		if style.has {
+			names = append(names, style.name)
+			p.WriteString("<" + style.name + ">")
 		}
 	}
 	for i, line := range strings.Split(s.Text, "\n") {

@@ -24,26 +24,26 @@ func (r *reader) readText(n ast.Node) []Span {
 
 // writer collects spans.
 type writer struct {
-	r    *reader
-	out  []Span
-	look Span // style of the current text
-	now  strings.Builder
+	r     *reader
+	out   []Span
+	style Span // style of the current text
+	now   strings.Builder
 }
 
-func (w *writer) addChildren(n ast.Node, look Span, depth int) {
+func (w *writer) addChildren(n ast.Node, style Span, depth int) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		w.addInline(c, look, depth)
+		w.addInline(c, style, depth)
 	}
 }
 
-func (w *writer) addInline(n ast.Node, look Span, depth int) {
-	inner := look
+func (w *writer) addInline(n ast.Node, style Span, depth int) {
+	inner := style
 	switch n := n.(type) {
 	case *ast.Text:
-		w.addTextNode(n, look)
+		w.addTextNode(n, style)
 		return
 	case *ast.String:
-		w.addText(look, string(n.Value))
+		w.addText(style, string(n.Value))
 		return
 	case *ast.CodeSpan:
 		inner.Raw = true
@@ -60,23 +60,23 @@ func (w *writer) addInline(n ast.Node, look Span, depth int) {
 	case *tables.TaskCheckBox:
 		return
 	case *ast.Emphasis:
-		inner.Strong, inner.Emphasis = look.Strong || n.Level > 1, look.Emphasis || n.Level == 1
+		inner.Strong, inner.Emphasis = style.Strong || n.Level > 1, style.Emphasis || n.Level == 1
 	case *tables.Strikethrough:
-		inner.Struck = true
+		inner.Strikethrough = true
 	case *ast.Link:
-		w.addLink(n, n.Destination, look, depth)
+		w.addLink(n, n.Destination, style, depth)
 		return
 	case *ast.Image:
-		w.addLink(n, n.Destination, look, depth)
+		w.addLink(n, n.Destination, style, depth)
 		return
 	}
 	if depth > maxSpans {
-		inner = look
+		inner = style
 	}
 	w.addChildren(n, inner, depth+1)
 }
 
-func (w *writer) addTextNode(n *ast.Text, look Span) {
+func (w *writer) addTextNode(n *ast.Text, style Span) {
 	s := string(n.Segment.Value(w.r.source))
 	if !n.IsRaw() {
 		s = unescapeText(s)
@@ -89,7 +89,7 @@ func (w *writer) addTextNode(n *ast.Text, look Span) {
 	case n.SoftLineBreak():
 		s += " "
 	}
-	w.addText(look, s)
+	w.addText(style, s)
 }
 
 // startsWithLabel reports whether the line after a line break begins with a word in capitals and a colon, as labels in
@@ -103,19 +103,19 @@ func startsWithLabel(after []byte) bool {
 // maxLabel is the maximum length of a label.
 const maxLabel = 40
 
-func (w *writer) addCode(n ast.Node, look Span) {
+func (w *writer) addCode(n ast.Node, style Span) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
 		if t, ok := c.(*ast.Text); ok {
-			w.addText(look, strings.ReplaceAll(string(t.Segment.Value(w.r.source)), "\n", " "))
+			w.addText(style, strings.ReplaceAll(string(t.Segment.Value(w.r.source)), "\n", " "))
 		}
 	}
 }
 
 // addLink adds a link, or an image, which is shown by its text. A link without a safe address becomes text; for a path,
 // the path is shown.
-func (w *writer) addLink(n ast.Node, to []byte, look Span, depth int) {
-	inner := look
-	if look.Link == "" {
+func (w *writer) addLink(n ast.Node, to []byte, style Span, depth int) {
+	inner := style
+	if style.Link == "" {
 		inner.Link = safeAddress(to)
 	}
 	before := w.outputSize()
@@ -124,7 +124,7 @@ func (w *writer) addLink(n ast.Node, to []byte, look Span, depth int) {
 	if w.outputSize() == before { // without text
 		w.addText(inner, path)
 	} else if inner.Link == "" && isPath(path) {
-		w.addText(look, " ("+path+")")
+		w.addText(style, " ("+path+")")
 	}
 }
 
@@ -132,23 +132,23 @@ func (w *writer) addLink(n ast.Node, to []byte, look Span, depth int) {
 func (w *writer) outputSize() [2]int { return [2]int{len(w.out), w.now.Len()} }
 
 // addText appends text, to the current span if the style is the same.
-func (w *writer) addText(look Span, s string) {
+func (w *writer) addText(style Span, s string) {
 	if s = ansi.SafeText(s); s == "" {
 		return
 	}
-	if look != w.look {
+	if style != w.style {
 		w.endSpan()
-		w.look = look
+		w.style = style
 	}
 	w.now.WriteString(s)
 }
 
 func (w *writer) endSpan() {
 	if w.now.Len() > 0 {
-		w.look.Text = w.now.String()
-		w.out = append(w.out, w.look)
+		w.style.Text = w.now.String()
+		w.out = append(w.out, w.style)
 	}
-	w.look = Span{}
+	w.style = Span{}
 	w.now.Reset()
 }
 
@@ -187,8 +187,8 @@ func unescapeText(s string) string {
 		case s[i] == '&':
 			if n := strings.IndexByte(s[i:min(len(s), i+maxEntity)], ';'); n > 0 {
 				name := s[i : i+n+1]
-				if meant := string(util.ResolveEntityNames(util.ResolveNumericReferences([]byte(name)))); meant != name {
-					out.WriteString(meant)
+				if decoded := string(util.ResolveEntityNames(util.ResolveNumericReferences([]byte(name)))); decoded != name {
+					out.WriteString(decoded)
 					i += n
 					continue
 				}

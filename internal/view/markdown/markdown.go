@@ -62,9 +62,9 @@ type Cell struct {
 
 // A Span is a stretch of text in one style. A line break in it is intended.
 type Span struct {
-	Text                          string
-	Strong, Emphasis, Struck, Raw bool   // Raw: code
-	Link                          string // its address: http, https or mailto
+	Text                                 string
+	Strong, Emphasis, Strikethrough, Raw bool   // Raw: code
+	Link                                 string // its address: http, https or mailto
 }
 
 // maxSize is how much of a text is parsed, in bytes.

@@ -155,13 +155,13 @@ func (p *textWriter) writePast(x *explain.Explanation) {
 	if len(x.Refusals) > 0 {
 		p.writeHeading("Refused so far: %d", len(x.Refusals))
 	}
-	for _, r := range x.Refusals[max(0, len(x.Refusals)-refusalsTold):] {
+	for _, r := range x.Refusals[max(0, len(x.Refusals)-maxRefusals):] {
 		p.writeWrapped("  ", humanize.FormatTime(p.now, r.At)+" "+DescribeRefusal(r))
 	}
 }
 
-// refusalsTold limits how many refusals the text shows. It shows the newest.
-const refusalsTold = 5
+// maxRefusals limits how many refusals the text shows. It shows the newest.
+const maxRefusals = 5
 
 // DescribeRefusal describes who asked for what, and why it was refused.
 func DescribeRefusal(r journal.Refusal) string {

@@ -95,23 +95,23 @@ func (s *sheet) putHunk(h *diff.Hunk, left int) int {
 }
 
 func (s *sheet) changedLine(l *diff.Line) strip {
-	number, look, mark := l.New, s.text, " "
+	number, style, mark := l.New, s.text, " "
 	switch l.Kind {
 	case "+":
-		look, mark = s.good, "+"
+		style, mark = s.good, "+"
 	case "-":
-		look, mark, number = s.bad, "-", l.Old
+		style, mark, number = s.bad, "-", l.Old
 	}
 	row := strip{}
 	if s.width >= 40 {
 		row = append(row, piece{lineNumberText(number) + " ", s.faint})
 	}
-	row = append(row, piece{mark + " ", look})
+	row = append(row, piece{mark + " ", style})
 	for i, text := range cleanLines(firstBytes(l.Text, s.width)) {
 		if i > 0 {
 			text = " " + text
 		}
-		row = append(row, piece{text, look})
+		row = append(row, piece{text, style})
 	}
 	return row
 }

@@ -44,13 +44,13 @@ func (s *sheet) putOwner(x *explain.Explanation, now time.Time) {
 	head.addText(s.strong, x.Status)
 	head.addTextf(s.faint, " for %s, visit %d", humanize.FormatAge(now, x.Since), x.Visit)
 	s.putWrapped(nil, nil, head)
-	look := s.busy
+	style := s.busy
 	if x.Owner == explain.APerson {
-		look = s.warn
+		style = s.warn
 	}
 	var who strip
 	who.addText("", "Who must act: ")
-	who.addText(look+bold, x.Owner)
+	who.addText(style+bold, x.Owner)
 	s.putWrapped(nil, nil, who)
 	s.putWrapped(indentStrip(2), indentStrip(2), strip{{oneLine(shortOf(x.Why)), s.text}})
 	s.putCheapest(x.Cheapest)
@@ -67,9 +67,9 @@ func (s *sheet) putOwner(x *explain.Explanation, now time.Time) {
 }
 
 func (s *sheet) putCheapest(u explain.Unblock) {
-	say := func(label, text string, look pen) {
+	say := func(label, text string, style pen) {
 		if text != "" {
-			s.putWrapped(strip{{label + " ", s.faint}}, indentStrip(len(label)+1), strip{{oneLine(text), look}})
+			s.putWrapped(strip{{label + " ", s.faint}}, indentStrip(len(label)+1), strip{{oneLine(text), style}})
 		}
 	}
 	if u.Action.Verb == "" {
@@ -101,9 +101,9 @@ func (s *sheet) putWays(edges []explain.Way) {
 }
 
 func (s *sheet) putWay(w *explain.Way) {
-	mark, look := "✗ ", s.bad
+	mark, style := "✗ ", s.bad
 	if w.Open {
-		mark, look = "✓ ", s.good
+		mark, style = "✓ ", s.good
 	}
 	var line strip
 	line.addText(s.strong, w.To)
@@ -115,7 +115,7 @@ func (s *sheet) putWay(w *explain.Way) {
 	if w.By != "" {
 		line.addText(s.faint, " by "+w.By)
 	}
-	s.putWrapped(strip{{mark, look}}, indentStrip(4), line)
+	s.putWrapped(strip{{mark, style}}, indentStrip(4), line)
 	for _, r := range w.Reasons {
 		if !r.OK {
 			s.putWrapped(indentStrip(4), indentStrip(4), strip{{oneLine(fmt.Sprintf("%s: %s", r.Rule, shortOf(r.Text))), s.warn}})

@@ -82,15 +82,15 @@ func (s *sheet) putGraph(g *graph) {
 // putState adds the line of a state: whether the task is here, was here, and how often.
 func (s *sheet) putState(g *graph, name string) {
 	st, _ := g.def.StateNamed(name)
-	mark, look := piece{"○ ", s.faint}, s.text
+	mark, style := piece{"○ ", s.faint}, s.text
 	n := g.visits[name]
 	switch {
 	case name == g.at:
-		mark, look = piece{markHere, s.accent}, s.selected+bold
+		mark, style = piece{markHere, s.accent}, s.selected+bold
 	case n > 0:
-		mark, look = piece{"● ", s.good}, s.strong
+		mark, style = piece{"● ", s.good}, s.strong
 	}
-	left := strip{mark, {oneLine(name), look}}
+	left := strip{mark, {oneLine(name), style}}
 	if n > 1 {
 		left.addTextf(s.good, " ×%d", n)
 	}
@@ -112,18 +112,18 @@ func (s *sheet) putWaysOut(g *graph, name, next string) {
 	for _, b := range g.listBranches(name, next) {
 		rows = append(rows, s.branchStrip(b))
 	}
-	onward, bar, lead := g.findWay(name, next), piece{"│", s.border}, piece{"├", s.border}
-	if onward != nil && onward.taken > 0 {
+	main, bar, lead := g.findWay(name, next), piece{"│", s.border}, piece{"├", s.border}
+	if main != nil && main.taken > 0 {
 		bar, lead = piece{"┃", s.good}, piece{"┠", s.good}
 	}
 	for i, row := range rows {
-		if onward == nil && i == len(rows)-1 {
+		if main == nil && i == len(rows)-1 {
 			lead.text = "╰"
 		}
 		s.putLine(joinStrips(strip{lead}, row))
 	}
-	if onward != nil {
-		s.putLine(joinStrips(strip{bar, {" ", ""}}, s.wayLabel(onward)))
+	if main != nil {
+		s.putLine(joinStrips(strip{bar, {" ", ""}}, s.wayLabel(main)))
 	}
 }
 
@@ -137,11 +137,11 @@ func (s *sheet) branchStrip(b branch) strip {
 		}
 		return strip{sign, {strings.Join(names, ", "), s.faint}}
 	}
-	w, look := b.ways[0], s.text
+	w, style := b.ways[0], s.text
 	if w.taken > 0 {
-		sign.pen, look = s.good, s.strong
+		sign.pen, style = s.good, s.strong
 	}
-	return joinStrips(strip{sign, {oneLine(w.to), look}, {"  ", ""}}, s.wayLabel(w))
+	return joinStrips(strip{sign, {oneLine(w.to), style}, {"  ", ""}}, s.wayLabel(w))
 }
 
 // wayLabel returns how often a way was taken, and its trigger.

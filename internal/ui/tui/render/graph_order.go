@@ -96,11 +96,11 @@ func (g *graph) arrangeChains() {
 		name := g.def.States[i].Name
 		switch {
 		case placed[name]:
-		case g.besideTheWay(i):
+		case g.besidePath(i):
 			beside = append(beside, name)
 		default:
 			var chain []string
-			for at := i; at >= 0; at = g.nextOnWay(at, placed) {
+			for at := i; at >= 0; at = g.nextOnPath(at, placed) {
 				placed[g.def.States[at].Name] = true
 				chain = append(chain, g.def.States[at].Name)
 			}
@@ -114,9 +114,9 @@ func (g *graph) arrangeChains() {
 	}
 }
 
-// besideTheWay reports whether a state is not on the main path: it is for a question, for trouble, or an end. The first
+// besidePath reports whether a state is not on the main path: it is for a question, for trouble, or an end. The first
 // end of the file is where the main path leads.
-func (g *graph) besideTheWay(i int) bool {
+func (g *graph) besidePath(i int) bool {
 	s := &g.def.States[i]
 	if s.Kind == workflow.Terminal {
 		return slices.IndexFunc(g.def.States, func(s workflow.State) bool { return s.Kind == workflow.Terminal }) != i
@@ -124,11 +124,11 @@ func (g *graph) besideTheWay(i int) bool {
 	return s.Kind == workflow.Halt || s.Returns
 }
 
-// nextOnWay returns the next state on the main path, or -1 if there is none.
-func (g *graph) nextOnWay(at int, placed map[string]bool) int {
+// nextOnPath returns the next state on the main path, or -1 if there is none.
+func (g *graph) nextOnPath(at int, placed map[string]bool) int {
 	for i := at + 1; i < len(g.def.States); i++ {
 		s := &g.def.States[i]
-		if !placed[s.Name] && !g.besideTheWay(i) && g.findWay(g.def.States[at].Name, s.Name) != nil {
+		if !placed[s.Name] && !g.besidePath(i) && g.findWay(g.def.States[at].Name, s.Name) != nil {
 			return i
 		}
 	}
@@ -160,8 +160,8 @@ func (b branch) arrowSign() string {
 	return signs[b.heading]
 }
 
-// fewWays is how many ways of one heading are shown with their triggers.
-const fewWays = 2
+// fewExits is how many ways of one heading are shown with their triggers.
+const fewExits = 2
 
 // listBranches lists the ways out of a state, except the one to the next. A way that was taken, or may be taken now,
 // has its own line; if the others are many, they share one. Nearly every state leads to trouble and to the end: those
@@ -184,7 +184,7 @@ func (g *graph) listBranches(name, next string) []branch {
 	for _, b := range shared {
 		switch {
 		case len(b.ways) == 0:
-		case b.heading == aside || len(b.ways) > fewWays:
+		case b.heading == aside || len(b.ways) > fewExits:
 			single = append(single, b)
 		default:
 			for _, w := range b.ways {

@@ -72,11 +72,11 @@ func (s *sheet) putNested(list []markdown.Block, first, rest strip, tight bool) 
 }
 
 func (s *sheet) putHeading(b *markdown.Block, first, rest strip) {
-	look := s.title
+	style := s.title
 	if b.Level > 2 {
-		look = s.strong
+		style = s.strong
 	}
-	s.putParagraph(b.Text, look, first, rest)
+	s.putParagraph(b.Text, style, first, rest)
 	if b.Level <= 2 && len(first) == 0 {
 		line := "─"
 		if b.Level == 1 {
@@ -87,14 +87,14 @@ func (s *sheet) putHeading(b *markdown.Block, first, rest strip) {
 }
 
 // putParagraph wraps text; a line break of its own begins a new line.
-func (s *sheet) putParagraph(spans []markdown.Span, look pen, first, rest strip) {
+func (s *sheet) putParagraph(spans []markdown.Span, style pen, first, rest strip) {
 	lines := []strip{nil}
 	for i, sp := range spans {
 		for j, text := range strings.Split(sp.Text, "\n") {
 			if j > 0 {
 				lines = append(lines, nil)
 			}
-			lines[len(lines)-1].addText(s.spanPen(sp, look), text)
+			lines[len(lines)-1].addText(s.spanPen(sp, style), text)
 		}
 		if sp.Link != "" && (i+1 == len(spans) || spans[i+1].Link != sp.Link) && !showsAddress(spans[:i+1], sp.Link) {
 			lines[len(lines)-1].addText(s.faint, " ("+sp.Link+")")
@@ -121,23 +121,23 @@ func showsAddress(spans []markdown.Span, link string) bool {
 	return bare(strings.TrimSpace(words)) == bare(link)
 }
 
-func (s *sheet) spanPen(sp markdown.Span, look pen) pen {
+func (s *sheet) spanPen(sp markdown.Span, style pen) pen {
 	if sp.Raw {
-		look = s.accent
+		style = s.accent
 	}
 	if sp.Link != "" {
-		look += s.key + underline
+		style += s.key + underline
 	}
 	if sp.Strong {
-		look += bold
+		style += bold
 	}
 	if sp.Emphasis {
-		look += italic
+		style += italic
 	}
-	if sp.Struck {
-		look += struck
+	if sp.Strikethrough {
+		style += strikethrough
 	}
-	return look
+	return style
 }
 
 func (s *sheet) putCode(b *markdown.Block, first, rest strip) {

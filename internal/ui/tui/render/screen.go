@@ -28,30 +28,30 @@ func (t Theme) RenderScreen(lines []ansi.Line, width, height int) []string {
 }
 
 // runPen returns the pen of a terminal's run. A program's own colours are kept, if there are colours at all.
-func (t Theme) runPen(look ansi.Style) pen {
-	if look == (ansi.Style{}) {
+func (t Theme) runPen(from ansi.Style) pen {
+	if from == (ansi.Style{}) {
 		return ""
 	}
 	var style charm.Style
-	if t.color && look.FG != "" {
-		style = style.ForegroundColor(lipgloss.Color(look.FG))
+	if t.color && from.FG != "" {
+		style = style.ForegroundColor(lipgloss.Color(from.FG))
 	}
-	if t.color && look.BG != "" {
-		style = style.BackgroundColor(lipgloss.Color(look.BG))
+	if t.color && from.BG != "" {
+		style = style.BackgroundColor(lipgloss.Color(from.BG))
 	}
-	if look.Bold {
+	if from.Bold {
 		style = style.Bold()
 	}
-	if look.Faint {
+	if from.Faint {
 		style = style.Faint()
 	}
-	if look.Italic {
+	if from.Italic {
 		style = style.Italic(true)
 	}
-	if look.Underline {
+	if from.Underline {
 		style = style.Underline(true)
 	}
-	if look.Reverse {
+	if from.Reverse {
 		style = style.Reverse(true)
 	}
 	if len(style) == 0 {

@@ -12,12 +12,12 @@ type pen string
 
 // Pens that need no colour.
 const (
-	bold      pen = "\x1b[1m"
-	italic    pen = "\x1b[3m"
-	underline pen = "\x1b[4m"
-	reverse   pen = "\x1b[7m"
-	struck    pen = "\x1b[9m"
-	laidDown      = "\x1b[m"
+	bold          pen = "\x1b[1m"
+	italic        pen = "\x1b[3m"
+	underline     pen = "\x1b[4m"
+	reverse       pen = "\x1b[7m"
+	strikethrough pen = "\x1b[9m"
+	resetStyle        = "\x1b[m"
 )
 
 // penOf returns a style as a pen. A pen surrounds each piece of a line, so that lines can be cut and joined.
@@ -102,7 +102,7 @@ func (s strip) String() string {
 			out.WriteString(s[i].text)
 		}
 		if p != "" {
-			out.WriteString(laidDown)
+			out.WriteString(resetStyle)
 		}
 	}
 	return out.String()

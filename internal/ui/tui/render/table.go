@@ -59,13 +59,13 @@ func (s *sheet) columnWidths(b *markdown.Block, room int) []int {
 }
 
 func (s *sheet) cellText(c markdown.Cell, head bool) strip {
-	look := pen("")
+	style := pen("")
 	if head {
-		look = s.strong
+		style = s.strong
 	}
 	var out strip
 	for _, sp := range c.Text {
-		out.addText(s.spanPen(sp, look), sp.Text)
+		out.addText(s.spanPen(sp, style), sp.Text)
 	}
 	return out
 }

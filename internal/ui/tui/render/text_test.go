@@ -119,12 +119,12 @@ func TestALongDiffIsCutAndSaysSo(t *testing.T) {
 }
 
 func TestALongTimelineIsCutAndSaysSo(t *testing.T) {
-	list := make([]journal.Entry, maxTold+7)
+	list := make([]journal.Entry, maxEvents+7)
 	for i := range list {
 		list[i] = journal.Entry{Seq: i + 1, Type: journal.TaskPaused, At: played}
 	}
 	got := NewTheme(true, false).RenderTimeline(list, played, 80)
-	if !strings.Contains(got[0], "7 earlier things are not shown") || len(got) != maxTold+1 {
+	if !strings.Contains(got[0], "7 earlier things are not shown") || len(got) != maxEvents+1 {
 		t.Errorf("%d lines, the first is %q", len(got), got[0])
 	}
 }

@@ -49,13 +49,13 @@ func NewTheme(dark, colour bool) Theme {
 
 // A Style is the style of a piece of one line. Its escape sequences are computed once: a screen has hundreds of pieces.
 type Style struct {
-	look          lipgloss.Style
+	style         lipgloss.Style
 	before, after string
 }
 
-func styleOf(look lipgloss.Style) Style {
-	before, after, _ := strings.Cut(look.Render("x"), "x")
-	return Style{look, before, after}
+func styleOf(style lipgloss.Style) Style {
+	before, after, _ := strings.Cut(style.Render("x"), "x")
+	return Style{style, before, after}
 }
 
 // Render returns text in this style.
@@ -67,4 +67,6 @@ func (s Style) Render(text string) string {
 }
 
 // WithBackground returns the style on the background of another.
-func (s Style) WithBackground(ground Style) Style { return styleOf(s.look.Inherit(ground.look)) }
+func (s Style) WithBackground(background Style) Style {
+	return styleOf(s.style.Inherit(background.style))
+}

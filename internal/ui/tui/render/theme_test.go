@@ -22,12 +22,12 @@ func TestColoursCanBeRead(t *testing.T) {
 			"busy": theme.Busy, "key": theme.Key,
 		} {
 			for _, ground := range grounds {
-				if c := contrast(style.look.GetForeground(), lipgloss.Color(ground)); c < 4.5 {
+				if c := contrast(style.style.GetForeground(), lipgloss.Color(ground)); c < 4.5 {
 					t.Errorf("%s on %s: %.1f, and 4.5 is what small text needs", name, ground, c)
 				}
 			}
 		}
-		if c := contrast(theme.Selected.look.GetForeground(), theme.Selected.look.GetBackground()); c < 7 {
+		if c := contrast(theme.Selected.style.GetForeground(), theme.Selected.style.GetBackground()); c < 7 {
 			t.Errorf("what is selected, dark %v: %.1f", dark, c)
 		}
 	}

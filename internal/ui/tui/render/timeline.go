@@ -9,8 +9,8 @@ import (
 	"orange/internal/view/narrate"
 )
 
-// maxTold is how many events of a timeline are shown; the newest are.
-const maxTold = 1000
+// maxEvents is how many events of a timeline are shown; the newest are.
+const maxEvents = 1000
 
 // RenderTimeline renders the journal of a task, newest last.
 func (t Theme) RenderTimeline(entries []journal.Entry, now time.Time, width int) []string {
@@ -18,22 +18,22 @@ func (t Theme) RenderTimeline(entries []journal.Entry, now time.Time, width int)
 		return nil
 	}
 	s := t.newSheet(width)
-	told := narrate.DescribeEntries(entries)
-	if len(told) == 0 {
+	lines := narrate.DescribeEntries(entries)
+	if len(lines) == 0 {
 		s.putLine(strip{{"Nothing has happened yet.", s.faint}})
 	}
-	if n := len(told) - maxTold; n > 0 {
+	if n := len(lines) - maxEvents; n > 0 {
 		s.putWrapped(nil, nil, strip{{fmt.Sprintf("%d earlier things are not shown: see orange task history", n), s.faint}})
-		told = told[n:]
+		lines = lines[n:]
 	}
 	day := now.Format(time.DateOnly)
-	for i := range told {
-		at := told[i].At.In(now.Location())
+	for i := range lines {
+		at := lines[i].At.In(now.Location())
 		if d := at.Format(time.DateOnly); d != day {
 			day = d
 			s.putLine(strip{{at.Format("Monday, 2 January 2006"), s.faint}})
 		}
-		s.putEvent(&told[i], at)
+		s.putEvent(&lines[i], at)
 	}
 	return s.lines
 }

@@ -18,49 +18,49 @@ import (
 )
 
 const (
-	crewSize       = 200
-	maxCrewCPU     = 0.005 // of one core
-	maxCrewMemory  = 60.0  // MB
-	maxAttendantMB = 10.0
-	attendantLooks = 25
+	agentCount      = 200
+	maxAgentsCPU    = 0.005 // of one core
+	maxAgentsMemory = 60.0  // MB
+	maxShimMB       = 10.0
+	shimSamples     = 25
 )
 
-// measureCrew measures a server with many living attempts: at rest, and when agents end.
-func measureCrew(r *report, dir, orange string) (err error) {
+// measureAgents measures a server with many living attempts: at rest, and when agents end.
+func measureAgents(r *report, dir, orange string) (err error) {
 	if runtime.GOOS != "linux" {
-		r.addFigure(figure{Name: strconv.Itoa(crewSize) + " attempts", Measured: "not measured on " + runtime.GOOS})
+		r.addFigure(figure{Name: strconv.Itoa(agentCount) + " attempts", Measured: "not measured on " + runtime.GOOS})
 		return nil
 	}
 	// An interrupt must not leave hundreds of processes behind.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	s, err := openEnv(ctx, orange, dir, "headless", crewSize)
+	s, err := openEnv(ctx, orange, dir, "headless", agentCount)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	for i := range crewSize {
-		if _, err := s.createTask(ctx, "crew-"+strconv.Itoa(i+1)); err != nil {
+	for i := range agentCount {
+		if _, err := s.createTask(ctx, "agents-"+strconv.Itoa(i+1)); err != nil {
 			return err
 		}
 	}
-	all, err := s.awaitAgents(ctx, crewSize)
+	all, err := s.awaitAgents(ctx, agentCount)
 	if err != nil {
 		return err
 	}
-	if err := crewRest(ctx, r, s.server, all); err != nil {
+	if err := measureIdleAgents(ctx, r, s.server, all); err != nil {
 		return err
 	}
 	return measureExits(ctx, r, s, dir)
 }
 
-// crewRest observes the server and the shims while all agents idle.
-func crewRest(ctx context.Context, r *report, server int, all map[task.ID]shim.Started) error {
+// measureIdleAgents observes the server and the shims while all agents idle.
+func measureIdleAgents(ctx context.Context, r *report, server int, all map[task.ID]shim.Started) error {
 	var pids []int
 	for _, started := range all {
 		pids = append(pids, started.Shim.PID)
 	}
-	if err := awaitCalm(ctx, server); err != nil {
+	if err := awaitIdle(ctx, server); err != nil {
 		return err
 	}
 	before, err := totalCPU(pids)
@@ -75,14 +75,14 @@ func crewRest(ctx context.Context, r *report, server int, all map[task.ID]shim.S
 	if err != nil {
 		return err
 	}
-	addCrewRest(r, seen)
-	return addAttendants(r, pids[:attendantLooks], (after-before)/crewSize)
+	addIdleAgents(r, seen)
+	return addShims(r, pids[:shimSamples], (after-before)/agentCount)
 }
 
-// awaitCalm waits until the server has been idle for a while: the last agents may still report.
-func awaitCalm(ctx context.Context, pid int) error {
+// awaitIdle waits until the server has been idle for a while: the last agents may still report.
+func awaitIdle(ctx context.Context, pid int) error {
 	var last processStats
-	return waitUntil(ctx, "the server sleeps", restCalm, func() (bool, error) {
+	return waitUntil(ctx, "the server sleeps", idleSettle, func() (bool, error) {
 		now, err := readProcessStats(pid)
 		still := now.cpu-last.cpu <= tick
 		last = now
@@ -102,16 +102,16 @@ func totalCPU(pids []int) (sum time.Duration, err error) {
 	return sum, nil
 }
 
-func addCrewRest(r *report, seen observation) {
-	name := fmt.Sprintf("%d idle attempts, ", crewSize)
+func addIdleAgents(r *report, seen observation) {
+	name := fmt.Sprintf("%d idle attempts, ", agentCount)
 	cpu := seen.cpu().Seconds() / seen.took().Seconds()
 	r.addFigure(figure{
-		Name: name + "server's CPU", Measured: fmt.Sprintf("%.2f %%", cpu*100), Target: fmt.Sprintf("under %.1f %%", maxCrewCPU*100), Met: cpu < maxCrewCPU,
+		Name: name + "server's CPU", Measured: fmt.Sprintf("%.2f %%", cpu*100), Target: fmt.Sprintf("under %.1f %%", maxAgentsCPU*100), Met: cpu < maxAgentsCPU,
 		Note: fmt.Sprintf("of one core, %s in %.0f s; longest time without a wake-up %.1f s", seen.cpu(), seen.took().Seconds(), seen.quiet.Seconds()),
 	})
 	memory := float64(seen.last.rss) / 1024
 	r.addFigure(figure{
-		Name: name + "server's memory", Measured: fmt.Sprintf("%.1f MB", memory), Target: fmt.Sprintf("under %.0f MB", maxCrewMemory), Met: memory < maxCrewMemory,
+		Name: name + "server's memory", Measured: fmt.Sprintf("%.1f MB", memory), Target: fmt.Sprintf("under %.0f MB", maxAgentsMemory), Met: memory < maxAgentsMemory,
 		Note: "resident, after it has started them all",
 	})
 	r.addFigure(figure{
@@ -120,7 +120,7 @@ func addCrewRest(r *report, seen observation) {
 	})
 }
 
-func addAttendants(r *report, pids []int, cpu time.Duration) error {
+func addShims(r *report, pids []int, cpu time.Duration) error {
 	var pss, rss []int
 	for _, pid := range pids {
 		text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "smaps_rollup"))
@@ -133,9 +133,9 @@ func addAttendants(r *report, pids []int, cpu time.Duration) error {
 	slices.Sort(rss)
 	memory := float64(pss[len(pss)/2]) / 1024
 	r.addFigure(figure{
-		Name: "shim of an idle attempt, memory", Measured: fmt.Sprintf("%.1f MB", memory), Target: fmt.Sprintf("under %.0f MB", maxAttendantMB), Met: memory < maxAttendantMB,
+		Name: "shim of an idle attempt, memory", Measured: fmt.Sprintf("%.1f MB", memory), Target: fmt.Sprintf("under %.0f MB", maxShimMB), Met: memory < maxShimMB,
 		Note: fmt.Sprintf("proportional share (PSS), median of %d; resident %.1f MB; %s of CPU time each in %s, mean of %d",
-			len(pss), float64(rss[len(rss)/2])/1024, formatMillis(cpu), restTime, crewSize),
+			len(pss), float64(rss[len(rss)/2])/1024, formatMillis(cpu), restTime, agentCount),
 	})
 	return nil
 }
