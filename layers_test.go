@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"internal/core/workflow/builtin": {},
 	"internal/core/signal":           {"internal/core/board", "internal/core/task", "internal/core/taskfile", "internal/core/handoff", "internal/view/humanize"},
 	"internal/core/journal":          {"internal/core/board", "internal/core/handoff", "internal/core/task", "internal/core/taskfile", "internal/core/signal", "internal/view/humanize"},
-	"internal/core/engine":           {"internal/core/als", "internal/core/board", "internal/core/handoff", "internal/core/journal", "internal/core/question", "internal/core/signal", "internal/core/task", "internal/core/taskfile", "internal/core/workflow", "internal/view/humanize", "internal/view/ansi"},
+	"internal/core/engine":           {"internal/core/agent", "internal/core/als", "internal/core/board", "internal/core/handoff", "internal/core/journal", "internal/core/question", "internal/core/signal", "internal/core/task", "internal/core/taskfile", "internal/core/workflow", "internal/view/humanize", "internal/view/ansi"},
 	"internal/core/explain":          {"internal/core/engine", "internal/core/journal", "internal/core/signal", "internal/core/task", "internal/core/taskfile", "internal/core/workflow", "internal/view/humanize"},
 	"internal/core/prompt":           {"internal/core/", "internal/view/humanize", "internal/view/ansi"},
 	"internal/core/verify":           {"internal/core/", "internal/view/humanize", "internal/view/ansi"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
@@ -104,12 +105,26 @@ func (p *plan) endCheck(e *workflow.Edge) {
 // busyAgent returns the role of an agent that may be in a turn, or of an earlier check that is being ended, "" if there is
 // none.
 func (p *plan) busyAgent() string {
-	for _, a := range p.attempts {
-		if a.Role == workflow.CheckRole && a.Ending || a.Role != workflow.CheckRole && !a.Ending && a.Condition.InTurn() {
+	for i := range p.attempts {
+		a := &p.attempts[i]
+		if a.Role == workflow.CheckRole && a.Ending || a.Role != workflow.CheckRole && !a.Ending && a.Condition.InTurn() && p.reportsTurns(a) {
 			return a.Role
 		}
 	}
 	return ""
+}
+
+// RulesOfTurns is the version of the rules since which a check does not wait for agents that report no turns.
+const RulesOfTurns = 3
+
+// reportsTurns reports whether the end of an agent's turn would be heard of. A command that a person named has no hooks: a
+// check that waited for it would be held in every round. If it changes files meanwhile, the result does not count.
+func (p *plan) reportsTurns(a *task.Attempt) bool {
+	harness := a.Harness
+	if role, ok := p.d.def.RoleNamed(a.Role); ok && harness == "" {
+		harness = HarnessChoices(p.d.t, role)[0].Harness
+	}
+	return p.d.sig.Rules < RulesOfTurns || !strings.HasPrefix(harness, agent.CommandPrefix)
 }
 
 // startWaitingCheck starts the check that waits, if the agent that just rested or ended was the last one in a turn.

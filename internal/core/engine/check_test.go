@@ -19,8 +19,14 @@ var twoChecks = task.Checks{{Name: "tests", Run: "make test"}, {Name: "lint", Ru
 // handsOver is what the worker asks for when its work is done.
 func handsOver(t *testing.T, checks task.Checks) *world {
 	t.Helper()
+	return handsOverBy(t, checks, "claude", engine.Rules)
+}
+
+// handsOverBy is handsOver of a harness, under a version of the rules.
+func handsOverBy(t *testing.T, checks task.Checks, harness string, rules int) *world {
+	t.Helper()
 	w := &world{t: t, def: loadChecked(t, "solo"), now: start, free: []string{"p--1"}}
-	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{ID: "0123456789abcdefghijk", Project: "p", Branch: "b", Summary: "s", Spawn: true, Checks: checks}})
+	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{ID: "0123456789abcdefghijk", Project: "p", Branch: "b", Summary: "s", Harness: harness, Spawn: true, Checks: checks}, Rules: rules})
 	w.perform()
 	w.must(signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 1, To: "reviewing"})
 	return w
@@ -167,6 +173,27 @@ func TestACheckWaitsForTheTurnAndNotForever(t *testing.T) {
 	w.checkEnds(task.CheckPassed)
 	if w.task.Status != "reviewing" {
 		t.Error(w.task.Status)
+	}
+}
+
+// Nobody hears when the turn of a command ends. A check that waited for that would be held in every round.
+func TestACheckDoesNotWaitForACommandThatReportsNoTurns(t *testing.T) {
+	w := handsOverBy(t, twoChecks[:1], "command:aider --yes", engine.Rules)
+	if _, runs := w.task.LiveAttempt(workflow.CheckRole); !runs {
+		t.Fatalf("%s, %s: the check does not run", w.task.Status, w.timers())
+	}
+	w.checkEnds(task.CheckFailed)
+	w.perform()
+	w.must(signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 1, To: "reviewing"})
+	w.checkEnds(task.CheckPassed)
+	if w.task.Status != "reviewing" {
+		t.Error(w.task.Status)
+	}
+	w.decidedAgain()
+
+	w = handsOverBy(t, twoChecks[:1], "command:aider --yes", engine.RulesOfTurns-1)
+	if _, runs := w.task.LiveAttempt(workflow.CheckRole); runs {
+		t.Error("a journal of older rules is decided in another way")
 	}
 }
 
