@@ -9,9 +9,9 @@ import (
 	"orange/internal/testneeds"
 )
 
-// TestCrashAtEveryBoundary kills real server processes: at every boundary for the workflow orange, at the
-// first 20 for the others (-short: of orange alone); make soak kills them at every boundary of orange-direct too. The program is built
-// without the race detector, because it runs some hundred times.
+// TestCrashAtEveryBoundary kills real server processes: at every boundary of the workflow solo, and at the first 20 of the
+// others (-short: of orange alone). make soak kills them at every boundary of orange and orange-direct too. The program is
+// built without the race detector, because it runs some hundred times.
 func TestCrashAtEveryBoundary(t *testing.T) {
 	program, err := built()
 	if err != nil {
@@ -29,7 +29,7 @@ func TestCrashAtEveryBoundary(t *testing.T) {
 			}
 			limit := 0
 			_, soak := testneeds.SoakSeed(t)
-			long := name == "orange" || name == "orange-direct" && soak
+			long := name == "solo" || soak && (name == "orange" || name == "orange-direct")
 			if testing.Short() || !long { // board_effects_test.go kills the server at effects on cards and at reports
 				limit = 20
 			}
