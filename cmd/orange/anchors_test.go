@@ -280,7 +280,7 @@ func TestAChangedRowIsNamed(t *testing.T) {
 	}
 }
 
-// A store that is older than an anchor is told from one that was rewritten, and once it was
+// A store that is older than an anchor is distinguished from one that was rewritten, and once it was
 // restored the anchors of what was lost are explained.
 func TestARestoredStoreIsToldFromARewrittenOne(t *testing.T) {
 	s, ids := openMerging(t, "a", "b", "c")

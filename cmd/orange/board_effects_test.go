@@ -64,11 +64,11 @@ func killed(err error) bool {
 	return ok && strings.Contains(exit.Error(), "killed")
 }
 
-// cardLife plays a short life and looks at how the card ends.
+// cardLife plays a short life and checks the final state of the card.
 func cardLife(s *env) task.ID {
 	s.t.Helper()
 	file := s.write("scripts/short.yaml", short)
-	// The server may die before it answers, or before it heard of the card.
+	// The server may die before it answers, or before it knows of the card.
 	for range 5 {
 		if _, _, err := s.run("board", "add", "--project", "shop", "Short", "--column", "Development", "--tag", "Planned", "--description", "Do it.", "--harness", "script:"+file); err == nil {
 			break

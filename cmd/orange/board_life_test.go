@@ -255,7 +255,7 @@ func TestOneDeveloperAtATimeEvenInTrouble(t *testing.T) {
 	s.await(second, "it waits for its turn", func(t task.Task) bool { return t.Queued && len(t.Pending) == 0 })
 	stillWaits := func(when string) {
 		t.Helper()
-		s.orange("board", "comment", "2", "Now?", "--project", "shop") // whoever looks at the card finds the group taken
+		s.orange("board", "comment", "2", "Now?", "--project", "shop") // a reader of the card finds the group taken
 		if got := s.task(second); got.AttemptsOfRole("dev") != 0 {
 			t.Errorf("%s a second developer was started", when)
 		}
@@ -310,7 +310,7 @@ func TestWhatAPersonDidBeforeTheServerDiedIsHeardOf(t *testing.T) {
 	id := s.addCard("Login", "ba:\n  - idle:\n", "--tag", "Ready")
 	s.await(id, "it rests", func(t task.Task) bool { return t.Status == "board" && t.CardSnapshot != nil && len(t.Pending) == 0 })
 	s.orange("stop")
-	// A server that is killed after the card was changed and before the task heard of it
+	// A server that is killed after the card was changed and before the task was notified
 	// leaves this behind.
 	store, err := sqlite.Open(filepath.Join(s.home, "orange.db"))
 	check(t, err)

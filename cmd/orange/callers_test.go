@@ -12,7 +12,7 @@ import (
 )
 
 // A program that git runs for the server may ask for nothing, even if it leaves its parents
-// behind: whoever wrote the repository's configuration is not the person at the terminal.
+// behind: the author of the repository's configuration need not be the person at the terminal.
 func TestAProgramOfTheServerIsNobody(t *testing.T) {
 	t.Parallel()
 	s := openEnv(t, "headless")

@@ -102,7 +102,7 @@ func TestAServerIsKilledDuringACheck(t *testing.T) {
 }
 
 // A command that does not exist, and a check that changes files, hold the task for a person, who runs the check again or
-// goes on without it.
+// continues without it.
 func TestAHeldCheckIsForAPerson(t *testing.T) {
 	t.Parallel()
 	s := openEnv(t, "headless", "--workflow", "solo", "--check", "tests=no-such-command")

@@ -136,7 +136,7 @@ func (s *env) close() {
 		}
 	}
 	// With a server that answers, and starts nothing, no shim starts another.
-	s.run("pause") //nolint:errcheck // the attempts are ended all the same
+	s.run("pause") //nolint:errcheck // the attempts are ended in any case
 	check(s.t, endAttempts(s.program, s.home))
 	s.run("stop")                                                               //nolint:errcheck // there may be none
 	s.tmux("kill-server")                                                       //nolint:errcheck // there may be none

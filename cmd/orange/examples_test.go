@@ -71,7 +71,7 @@ func openExample(t *testing.T, flags ...string) *env {
 	return s
 }
 
-// handOver is a script that commits, writes a section and goes on.
+// handOver is a script that commits, writes a section and continues.
 func handOver(file, section, text, status string) string {
 	return "  - commit: {file: " + file + ", text: \"{attempt}\\n\", message: \"attempt {attempt}\"}\n" +
 		"  - section: {name: " + section + ", text: \"" + text + " {attempt}\"}\n" +

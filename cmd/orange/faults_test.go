@@ -140,7 +140,7 @@ reviewer:
 		}
 		s.write("go", "")
 		s.eventually("the agent has ended", func() bool { return gone(started.Shim.PID) })
-		// The attendant found no server and started one: nobody runs a command here.
+		// The shim found no server and started one: nobody runs a command here.
 		s.eventually("a server is back", func() bool { return held(filepath.Join(s.home, "server.lock")) })
 		s.reaches(id, "reviewing")
 		if n := count(s.history(id), "auto.advanced the worker ended (code 0), and"); n != 1 {
@@ -176,7 +176,7 @@ func TestAfterARebootAttemptsAreOver(t *testing.T) {
 			syscallKill(pid) // it may have gone with its terminal
 			s.eventually("it is gone", func() bool { return gone(pid) })
 		}
-		s.run("stop") //nolint:errcheck // an attendant may have started a server
+		s.run("stop") //nolint:errcheck // a shim may have started a server
 		forgetBoot(t, s.folder(id, 1))
 		got := s.await(id, "the attempt is over", func(t task.Task) bool { return len(t.Attempts) == 0 || t.Attempts[0].Number > 1 })
 		if got.Status != "working" {
@@ -210,7 +210,7 @@ func TestAgentsThatEndTogetherHaveNotCrashed(t *testing.T) {
 	})
 }
 
-// fellWithOthers checks that the end of an agent was told as no crash, with its reason.
+// fellWithOthers checks that the end of an agent was recorded with its reason and not as a crash.
 func (s *env) fellWithOthers(id task.ID, why string) {
 	s.t.Helper()
 	history := s.history(id)

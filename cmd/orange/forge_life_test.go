@@ -60,7 +60,7 @@ func (h *hub) merges(s *env, number int, branch string) {
 	s.git(h.bare, "update-ref", "refs/heads/main", s.git(h.bare, "rev-parse", branch))
 }
 
-// heard lets tasks without a tracker hear of their pull requests.
+// heard reads the pull requests of tasks without a tracker.
 func (s *env) heard() string {
 	s.t.Helper()
 	return s.orange("tracker", "sync")
@@ -79,7 +79,7 @@ func pullOf(s *env, got task.Task) int {
 func TestAPullRequestIsOpenedAndLookedAt(t *testing.T) {
 	t.Parallel()
 	s, h := openHub(t)
-	h.InjectFault(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true}) // it is opened, and nobody is told
+	h.InjectFault(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true}) // it is opened, and the response is lost
 	id := s.create("feature", diligent)
 	got := s.reaches(id, "reviewing")
 	number := pullOf(s, got)

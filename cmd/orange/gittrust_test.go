@@ -10,7 +10,7 @@ import (
 	"orange/internal/ui/client"
 )
 
-// A program that an agent configures runs neither when somebody looks at the changes nor when
+// A program that an agent configures runs neither when somebody views the changes nor when
 // the next task starts. The inbox names it once, until a person trusts it or it is gone.
 func TestWhatAnAgentConfiguresIsNotRunByTheServer(t *testing.T) {
 	t.Parallel()

@@ -9,7 +9,7 @@ import (
 	"orange/internal/core/task"
 )
 
-// An agent that hands over with files that are not committed hears which; what is handed
+// An agent that hands over with files that are not committed gets their names; what is handed
 // over in the end is what is merged, and stays visible.
 func TestWorkIsHandedOverCommitted(t *testing.T) {
 	s := openEnv(t, "headless")

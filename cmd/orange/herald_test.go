@@ -17,7 +17,7 @@ import (
 	"orange/internal/adapter/notify"
 )
 
-// mailbox is somebody on the loopback who is told things.
+// mailbox is a receiver of notifications on the loopback.
 type mailbox struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -53,7 +53,7 @@ func (m *mailbox) answer(code int) {
 }
 
 // TestPeopleAreToldOnce plays a day with every way but the bell: one is away for a
-// while, the server is killed and stopped, and nobody hears anything twice. No secret is
+// while, the server is killed and stopped, and nothing is sent twice. No secret is
 // in any file afterwards.
 func TestPeopleAreToldOnce(t *testing.T) {
 	t.Parallel()
@@ -112,9 +112,9 @@ func TestPeopleAreToldOnce(t *testing.T) {
 	s.orange("stop")
 	tried := len(away.got())
 	away.answer(http.StatusNoContent)
-	s.orange("task", "list") // a server comes, and tells what is owed
+	s.orange("task", "list") // a server starts, and sends what is missing
 	s.eventually("who was away hears of both", func() bool { return len(away.got()) == tried+2 })
-	s.orange("task", "complete", first) // answered: nobody hears of it again
+	s.orange("task", "complete", first) // answered: it is not sent again
 	s.orange("task", "update", second, "--summary", "another")
 	s.orange("task", "update", string(old), "--summary", "another")
 	third := asks("third")

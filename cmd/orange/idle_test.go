@@ -161,7 +161,7 @@ fixer:
 	s.sound(id)
 }
 
-// An agent that stops is told once to go on, and is not ended.
+// An agent that stops is asked once to continue, and is not ended.
 func TestAnAgentThatStopsIsNotEnded(t *testing.T) {
 	t.Parallel()
 	s := openEnv(t, "tmux", "--workflow", "orange-direct")

@@ -19,7 +19,7 @@ var updateLives = flag.Bool("update-lives", false, "write what the second worker
 // finding is what a reviewer finds in each of the lives.
 const finding = "cart.go:14 loses the coupon"
 
-// Each built-in workflow has a life in which one review or QA fails. What the worker after it is told is kept in testdata/lives,
+// Each built-in workflow has a life in which one review or QA fails. The prompt of the worker after it is kept in testdata/lives,
 // so that it can be read.
 func TestTheSecondWorkerIsToldWhatWasFound(t *testing.T) {
 	const (
@@ -76,7 +76,7 @@ func TestTheSecondWorkerIsToldWhatWasFound(t *testing.T) {
 	})
 }
 
-// recorded compares what an attempt is told with the file that keeps it.
+// recorded compares the prompt of an attempt with the recorded file.
 func (s *env) recorded(id task.ID, workflow, role string, attempt int, starts string, words ...string) {
 	s.t.Helper()
 	s.await(id, "the second "+role+" runs", func(t task.Task) bool {
@@ -111,7 +111,7 @@ func (s *env) recorded(id task.ID, workflow, role string, attempt int, starts st
 	}
 }
 
-// The one who helps is told why the task is stuck, in the words of whoever said so: a new agent, or the worker that lives
+// The agent that helps gets the reason why the task is stuck, in the words of its report: a new agent, or the worker that lives
 // and stands in for it.
 func TestTheFixerIsToldTheNote(t *testing.T) {
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestTheFixerIsToldTheNote(t *testing.T) {
 	})
 }
 
-// Nobody looks at the forge here: QA is told the pull request as it is when QA starts.
+// The forge is not polled here: QA gets the pull request as it is when QA starts.
 func TestTheQAIsToldThePullRequestOfThisMoment(t *testing.T) {
 	t.Parallel()
 	s, h := openHub(t, "--workflow", "linear-sdlc", "--pool-size", "3")

@@ -89,7 +89,7 @@ func (s *env) known(id task.ID) (agents, idle int, x explain.Explanation, doctor
 	return status.Agents, status.Idle, x, doctor
 }
 
-// The attendant is held, so that nobody can record the end of its agent.
+// The shim is held, so that nobody can record the end of its agent.
 func TestOnlyAgentsThatHaveAProcessCount(t *testing.T) {
 	s := openEnv(t, "headless")
 	id := s.create("feature", "worker:\n  - idle:\n")

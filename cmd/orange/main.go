@@ -62,7 +62,7 @@ func run(args []string) int {
 }
 
 // programVersion returns the version and the commit. Without -ldflags it takes the commit from the
-// build information and adds it to the version, so that two builds are told apart.
+// build information and adds it to the version, so that two builds can be distinguished.
 func programVersion() (string, string) {
 	info, ok := debug.ReadBuildInfo()
 	if commit != "" || !ok {

@@ -198,7 +198,7 @@ worker:
 }
 
 // A server that an agent's command starts belongs to the data folder: it has nothing of the
-// agent and goes on when the attempt ends, with its tmux and the agents that it started.
+// agent and continues when the attempt ends, with its tmux and the agents that it started.
 func TestAServerThatAnAgentStartedOutlivesItsAttempt(t *testing.T) {
 	t.Parallel()
 	s := openEnv(t, "headless", "--pool-size", "3")
@@ -291,7 +291,7 @@ while test $(ps -o ppid= -p $$) != %[4]d; do sleep 0.02; done
 	}
 }
 
-// An attendant that an agent starts itself goes on, because its record is in the data folder,
+// A shim that an agent starts itself continues, because its record is in the data folder,
 // but what it runs is nobody.
 func TestWhatAnAttendantOfNoAttemptRunsIsNobody(t *testing.T) {
 	t.Parallel()

@@ -93,11 +93,11 @@ func TestAnOlderStoreIsPutBackWhileAgentsLive(t *testing.T) {
 			t.Error("the wrong agents live")
 		}
 
-		// The agent that the store knows is watched again, and its task goes on.
+		// The agent that the store knows is watched again, and its task continues.
 		kill(t, calmAgent.Child.PID)
 		s.await(calm, "the end is seen", func(t task.Task) bool { return t.Crashed == "worker" })
 
-		// The task that was imported has its branch, its text and its workspace, and goes on.
+		// The task that was imported has its branch, its text and its workspace, and continues.
 		tk := s.task(young)
 		if tk.Status != "stuck" || tk.Branch != "young" || tk.Workspace != place || tk.AttemptCount() != 1 {
 			t.Errorf("%+v", tk)
@@ -273,7 +273,7 @@ func (s *env) sameEnd(when string, old, young task.ID) {
 	}
 }
 
-// Without any backup the tasks are taken up from their folders, with their project.
+// Without any backup the tasks are imported from their folders, with their project.
 func TestARestoreWithoutBackups(t *testing.T) {
 	s := openEnv(t, "headless")
 	id := s.create("feature", planner)

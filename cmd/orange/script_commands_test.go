@@ -174,7 +174,7 @@ func dig(v any, path []string) (string, bool) {
 }
 
 // cmdEffects compares what was done for a task with a list of effects, each as its
-// name, a colon and its role if it has one, and sees to it that nothing was done twice.
+// name, a colon and its role if it has one, and checks that nothing was done twice.
 func cmdEffects(ts *testscript.TestScript, neg bool, args []string) {
 	must(ts, neg, args, 1, "effects ID EFFECT...")
 	var got, keys []string
@@ -192,7 +192,7 @@ func cmdEffects(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// cmdRace runs a command several times at once. So many must succeed; the others must
+// cmdRace runs a command several times in parallel. So many must succeed; the others must
 // each say why not, in one line.
 func cmdRace(ts *testscript.TestScript, neg bool, args []string) {
 	must(ts, neg, args, 3, "race N WINNERS COMMAND...")

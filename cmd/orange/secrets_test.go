@@ -147,7 +147,7 @@ func TestSecretsAreWrittenNowhere(t *testing.T) {
 	}
 }
 
-// TestWhatAnAgentHasAHandInSeesNoSecret looks at the process above an agent at a terminal,
+// TestWhatAnAgentHasAHandInSeesNoSecret inspects the parent process of an agent at a terminal,
 // and at hooks of git that an agent may have written.
 func TestWhatAnAgentHasAHandInSeesNoSecret(t *testing.T) {
 	t.Parallel()
@@ -166,7 +166,7 @@ func TestWhatAnAgentHasAHandInSeesNoSecret(t *testing.T) {
 	for _, path := range []string{above, hooked} {
 		env, err := os.ReadFile(path)
 		shown := strings.Contains(string(env), "PATH=")
-		if err != nil || !shown && (path == hooked || os.Getuid() == 0) || strings.Contains(string(env), "planted-") { // an attendant shows root only
+		if err != nil || !shown && (path == hooked || os.Getuid() == 0) || strings.Contains(string(env), "planted-") { // a shim shows root only
 			t.Errorf("%s: %v\n%s", path, err, env)
 		}
 	}

@@ -51,7 +51,7 @@ func (s *env) watch(c *client.Client, id task.ID) *watched {
 	return w
 }
 
-// shows says whether the screen that was told of last shows some text.
+// shows reports whether the last screen contains some text.
 func (w *watched) shows(text string) func() bool {
 	return func() bool {
 		w.mu.Lock()

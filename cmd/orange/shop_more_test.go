@@ -93,7 +93,7 @@ func (s *env) follows(it explain.Item) {
 	s.orange(words[1:]...)
 }
 
-// prompt is what an attempt was told.
+// prompt returns the prompt of an attempt.
 func (s *env) prompt(id task.ID, attempt int) string {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(string(s.folder(id, attempt)), "prompt.md"))

@@ -87,7 +87,7 @@ func TestTheServerIsKilledAtEachEffectOnAnIssue(t *testing.T) {
 	}
 }
 
-// issueLife plays a short life and looks at how the issue ends.
+// issueLife plays a short life and checks the final state of the issue.
 func issueLife(s *env, w *fakelinear.World, key string) task.ID {
 	s.t.Helper()
 	if out, said, err := s.run("dispatch", "--once"); err != nil { // the server died before it answered

@@ -43,7 +43,7 @@ func TestLinearIsInTrouble(t *testing.T) {
 }
 
 // TestASecretThatLinearDoesNotTake keeps what is owed to Linear until the secret is
-// mended. The work goes on meanwhile.
+// mended. The work continues meanwhile.
 func TestASecretThatLinearDoesNotTake(t *testing.T) {
 	t.Parallel()
 	s, w := openLinear(t, "development:\n"+untilGo("{task}")+`

@@ -13,7 +13,7 @@ import (
 	"orange/internal/trackertest"
 )
 
-// hear starts a server that hears news, and returns where.
+// hear starts a server that receives webhooks, and returns its address.
 func (s *env) hear() (url string) {
 	s.t.Helper()
 	s.orange("stop")

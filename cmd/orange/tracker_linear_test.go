@@ -84,7 +84,7 @@ acceptance:
 	id := task.ID(choice(t, r, second).Task)
 	s.eventually("the agent is at work", func() bool { return s.has("go-begun") })
 
-	// A task that is under way is held and goes on.
+	// A running task is held and continues.
 	w.CommentIssue(t, second, "mallory", "HOLD - mine")
 	if r := s.sync(); s.task(id).Paused {
 		t.Errorf("a stranger holds it: %+v", r)

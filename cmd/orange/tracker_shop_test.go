@@ -102,7 +102,7 @@ func (s *env) begin(key string) task.ID {
 	return task.ID(c.Task)
 }
 
-// sync looks at the tracker and returns what is new.
+// sync reads the tracker and returns what is new.
 func (s *env) sync(more ...string) tracker.Report {
 	s.t.Helper()
 	var out struct{ Reports []tracker.Report }

@@ -49,8 +49,8 @@ exec sleep 1000
 	if text := s.text("typed"); text != "" {
 		t.Errorf("typed into it: %q", text)
 	}
-	s.killServer() // the next one knows it, and hears the hook
-	s.task(id)     // starts it: a hook that nobody hears is lost
+	s.killServer() // the next one knows it, and receives the hook
+	s.task(id)     // starts a server: a hook without a server is lost
 	s.write("go", "")
 	s.await(id, "it runs", func(t task.Task) bool {
 		return len(t.Attempts) == 1 && t.Attempts[0].Condition.Name == task.Running

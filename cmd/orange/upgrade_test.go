@@ -136,7 +136,7 @@ reviewer#2:
 	}
 }
 
-// A new program whose server does not answer is taken back, and the old server goes on.
+// A new program whose server does not answer is rolled back, and the old server continues.
 func TestAnUpgradeThatFailsIsTakenBack(t *testing.T) {
 	if os.Getenv(previousVariable) != "" {
 		t.Skip("the earlier program may have no orange upgrade")
@@ -164,7 +164,7 @@ func TestAnUpgradeThatFailsIsTakenBack(t *testing.T) {
 		t.Errorf("the agent was %v and is %v", before.Child, after.Child)
 	}
 
-	// What is refused changes nothing, and the server goes on.
+	// A refused upgrade changes nothing, and the server continues.
 	pid := lock.ReadHolder(s.home).PID
 	dir := s.release("0.1.9")
 	check(t, os.WriteFile(filepath.Join(dir, "SHA256SUMS"), []byte(strings.Repeat("0", 64)+"  orange\n"), 0o644))

@@ -94,7 +94,7 @@ func TestACheckWithoutCommitsIsInvalid(t *testing.T) {
 	}
 }
 
-// A check that starts a server ends all the same, and what is in its process group ends with it.
+// A check that starts a server ends nevertheless, and what is in its process group ends with it.
 func TestACheckDoesNotWaitForWhatItLeaves(t *testing.T) {
 	dir := checkRepo(t)
 	out := filepath.Join(t.TempDir(), "pid")

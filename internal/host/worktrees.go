@@ -112,7 +112,7 @@ func (h *Host) RequireUsableBranch(p task.Project, branch string) error {
 	return h.Git.CheckUsable(context.Background(), p.Path, branch, h.pool.Path(""))
 }
 
-// HasBranch reports whether the repository of a project has a branch, whoever made it.
+// HasBranch reports whether the repository of a project has a branch, no matter who created it.
 func (h *Host) HasBranch(p task.Project, branch string) (bool, error) {
 	return h.Git.HasBranch(context.Background(), p.Path, branch)
 }

@@ -107,7 +107,7 @@ func (s *Server) readSettings() {
 	if !reflect.DeepEqual(was.Notify, next.Notify) {
 		select {
 		case s.channelsChanged <- struct{}{}:
-		default: // it is told already
+		default: // it was already notified
 		}
 	}
 	s.log.Info("read config.json", "component", "serve", "needs_restart", strings.Join(fixedKeys(&s.cfg, &next), ", "))

@@ -2,7 +2,7 @@ package transport
 
 import "time"
 
-// A bucket limits the rate of requests: a number per second, and a few at once after a pause.
+// A bucket limits the rate of requests: a number per second, and a burst after a pause.
 // Without a rate, nobody waits.
 type bucket struct {
 	rate  float64

@@ -25,7 +25,7 @@ type ClientOptions struct {
 	MaxWait time.Duration             // the longest wait that a server may require: 60 s
 
 	Rate  float64 // requests per second; 0 for no limit
-	Burst int     // requests at once: 1
+	Burst int     // requests in a burst: 1
 
 	// Limited recognizes responses that report a limit in other ways than 429 or a 403 whose
 	// headers show a limit, Resets returns the end of a limit that neither Retry-After nor

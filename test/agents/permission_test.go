@@ -21,7 +21,7 @@ func permissionJob() []scriptedmodel.Script {
 }
 
 // With a mode other than "skip" a real agent asks before it runs a command. The question is in the inbox, the command
-// has not run, a person allows it in the agent's terminal, and the task goes on to the review.
+// has not run, a person allows it in the agent's terminal, and the task continues with the review.
 func TestAnAgentAsksForAPermission(t *testing.T) {
 	for _, mode := range []string{"ask", "edits"} { // codex asks when its model wants to, and the scripted one does not
 		t.Run("claude/"+mode, func(t *testing.T) {

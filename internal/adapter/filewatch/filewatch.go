@@ -166,7 +166,7 @@ func (w *Watcher) listenForEvents(system *fsnotify.Watcher) {
 			if !ok {
 				return
 			}
-			w.scheduleCalls() // too many events at once: the system dropped some
+			w.scheduleCalls() // too many events: the system dropped some
 		}
 	}
 }

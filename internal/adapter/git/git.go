@@ -1,7 +1,7 @@
 // Package git runs the installed git: it finds repositories, branches and what is merged into
 // what; it creates, moves and clears worktrees; it merges and pushes. It never forces anything:
 // before it would lose work it saves the work under a salvage ref, and what git refuses becomes
-// an error that tells the user what to do. It knows nothing about tasks or pools.
+// an error that says what to do. It knows nothing about tasks or pools.
 package git
 
 import (

@@ -84,7 +84,7 @@ func TestConversationsOfTheRealAgents(t *testing.T) {
 	}
 }
 
-// A file that is read while it grows, at any point, tells the same as the whole file.
+// A file that is read while it grows, at any point, has the same turns as the whole file.
 func TestAConversationIsReadAsItGrows(t *testing.T) {
 	for _, name := range agent.HarnessNames() {
 		for _, kind := range []string{"transcript", "stream"} {

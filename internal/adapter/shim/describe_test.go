@@ -12,7 +12,7 @@ import (
 	"orange/internal/adapter/shim"
 )
 
-// TestAProcessIsDescribedWithoutItsArguments looks at a process whose arguments and
+// TestAProcessIsDescribedWithoutItsArguments describes a process whose arguments and
 // environment hold secrets.
 func TestAProcessIsDescribedWithoutItsArguments(t *testing.T) {
 	if runtime.GOOS != "linux" {

@@ -117,7 +117,7 @@ func TestWhatOnlyCallsItselfAPartOfOrangeEndsWithTheAgent(t *testing.T) {
 	}
 }
 
-// The tmux of an agent is found by its socket as well, whatever became of its attendant and
+// The tmux of an agent is found by its socket as well, whatever became of its shim and
 // of its mark.
 func TestTheTmuxOfAnAgentIsFoundByItsSocket(t *testing.T) {
 	s := newEnv(t)
@@ -322,7 +322,7 @@ func TestEndBeforeStart(t *testing.T) {
 			if _, err := s.StartAttempt(t.Context(), s.folder, s.orders("echo x >$DIR/ran"), launch); err == nil || launched {
 				t.Errorf("Start after End: %v, launched: %v", err, launched)
 			}
-			// An attendant that was launched before and comes late leaves.
+			// A shim that was launched before and comes late leaves.
 			argv := append(self(t), string(s.folder))
 			if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err == nil || !strings.Contains(string(out), "ended") {
 				t.Errorf("a late attendant: %v, %s", err, out)
@@ -396,7 +396,7 @@ func TestWithoutOrdersAnAttendantLeaves(t *testing.T) {
 	if state := s.state(); state.Phase != shim.Over || !strings.Contains(state.Exit.Reason, "no orders came") {
 		t.Errorf("state: %+v", state)
 	}
-	s.start(s.orders("exit 1")) // and the attempt may be started all the same
+	s.start(s.orders("exit 1")) // and the attempt may be started nevertheless
 	if exit := receive(t, s.watch()); exit.Code != 1 || exit.Reason != "" {
 		t.Errorf("exit: %+v", exit)
 	}
@@ -461,7 +461,7 @@ func sleeper(t *testing.T) shim.Process {
 	return s.start(s.orders("exec sleep 1000")).Child
 }
 
-// pretend writes records that name a process as attendant and as agent.
+// pretend writes records that name a process as shim and as agent.
 func (s *env) pretend(p shim.Process, boot string) {
 	s.t.Helper()
 	if err := s.folder.PrepareStart(); err != nil {
@@ -550,7 +550,7 @@ func TestTheServerIsWokenIfItDoesNotAnswer(t *testing.T) {
 			s.start(o)
 			receive(t, s.watch())
 			if running {
-				if _, err := s.EndAttempt(t.Context(), s.folder); err != nil { // the attendant has left
+				if _, err := s.EndAttempt(t.Context(), s.folder); err != nil { // the shim has left
 					t.Fatal(err)
 				}
 				if _, err := os.Stat(s.dir + "/woken"); err == nil {

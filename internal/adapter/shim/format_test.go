@@ -7,7 +7,7 @@ import (
 	"orange/internal/core/agent"
 )
 
-// TestFormatsOfRecords pins the files of an attempt. A server of another version reads them, and gives orders to attendants of
+// TestFormatsOfRecords pins the files of an attempt. A server of another version reads them, and gives orders to shims of
 // another version.
 func TestFormatsOfRecords(t *testing.T) {
 	tests := []struct {

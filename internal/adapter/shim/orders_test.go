@@ -20,7 +20,7 @@ import (
 	"orange/internal/wait"
 )
 
-// TestMain lets the test binary be an attendant, and a small agent. They leave without
+// TestMain lets the test binary be a shim, and a small agent. They leave without
 // the second that the race detector takes at the end of a process.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 {

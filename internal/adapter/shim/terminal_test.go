@@ -52,7 +52,7 @@ func (x tmux) run(args ...string) {
 	}
 }
 
-// launch runs an attendant in a window of its own.
+// launch runs a shim in a window of its own.
 func (x tmux) launch(_ context.Context, argv []string) error {
 	out, err := x.command(append([]string{"new-session", "-d", "-s", "s", "--"}, argv...)...).CombinedOutput()
 	if err != nil {
@@ -196,7 +196,7 @@ func TestInATerminalWhatCannotBeStartedIsSaid(t *testing.T) {
 	})
 }
 
-// TestAnAttendantAtRestIsSmall measures the share of memory that an attendant has for
+// TestAnAttendantAtRestIsSmall measures the share of memory that a shim has for
 // itself after orders with a long prompt.
 func TestAnAttendantAtRestIsSmall(t *testing.T) {
 	needsLinux(t)

@@ -124,7 +124,7 @@ func TestAKeyIsHeededOnce(t *testing.T) {
 	if after := everything(t, s); before != after {
 		t.Errorf("before\n%s\nafter\n%s", before, after)
 	}
-	// What changes nothing is heeded once, too, and tells nothing.
+	// A change that changes nothing counts once, too, and records no event.
 	if _, changed := change(t, s, board.Change{Key: "y", AddTags: []string{"Ready"}}, start); changed {
 		t.Error("a tag that was there changed something")
 	}

@@ -11,7 +11,7 @@ import (
 	"orange/internal/adapter/git"
 )
 
-// What is in a workspace and on no branch is kept when it is given back.
+// Files of a workspace that are on no branch are kept when it is released.
 func TestReleaseKeepsTheWork(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -279,7 +279,7 @@ func remove(t *testing.T, dir, name string) {
 	}
 }
 
-// With a full disk nothing is cleared; when there is room again it goes on.
+// With a full disk nothing is cleared; when there is space again it continues.
 func TestReleaseOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()

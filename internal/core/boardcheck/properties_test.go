@@ -55,7 +55,7 @@ func drawFacts(t *rapid.T, card board.Card) boardcheck.Facts {
 }
 
 // A fix mends what it is for, touches no tag that is not the workflow's, is one that the
-// board takes, and mending goes on to an end at which only a person can do more.
+// board accepts, and fixing ends at a point where only a person can do more.
 func TestEveryFix(t *testing.T) {
 	v := vocabulary(t)
 	rapid.Check(t, func(t *rapid.T) {

@@ -35,7 +35,7 @@ func (w *world) sent() string {
 
 var dispatchTable = []struct {
 	column, tags, want string
-	person             bool // a person decided: it counts anew
+	person             bool // a person decided: counters start from 0
 }{
 	{"Review", "Invoke-Architect", "architect/advisory-conflict", false},
 	{"Review", "Invoke-Architect Rework-Requested", "architect/advisory-conflict", false},

@@ -138,7 +138,7 @@ func TestAdviceThatNobodyAskedForIsNotKept(t *testing.T) {
 	}
 }
 
-// Who asked goes on in the mode it asked for, where its role has a state of that mode.
+// The agent that asked continues in the mode it asked for, if its role has a state of that mode.
 func TestWhoAskedGoesOnInTheModeItWants(t *testing.T) {
 	for _, tt := range []struct{ from, role, mode, back string }{
 		{"dev-implement", "dev", "conflict", "dev-conflict"},

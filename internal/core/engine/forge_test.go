@@ -92,7 +92,7 @@ prompts:
   worker: do it
 `
 
-// Who waits for it goes where that leads, whatever would be lost.
+// A task that waits for the merge takes its edge, even if work would be lost.
 func TestAWorkflowMayWaitForAPullRequestToBeClosed(t *testing.T) {
 	for name, sig := range map[string]signal.Signal{
 		"nothing lost": closes(task.Tracker, signal.Evidence{Name: workflow.NothingLost, Holds: true}), "something lost": closes(task.Tracker),

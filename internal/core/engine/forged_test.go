@@ -228,7 +228,7 @@ func (w *world) receipt(ok bool) {
 }
 
 // A report that anybody may have written merges nothing, and neither does one that a merge
-// could follow. What ends with work done goes on as at any end.
+// could follow. An end with finished work is handled as any end.
 func TestAReportOfUnknownOriginLeadsToNoMerge(t *testing.T) {
 	for _, tt := range []struct {
 		state    string

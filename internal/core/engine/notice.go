@@ -97,7 +97,7 @@ func (d *decider) explainingLimit(a task.Attempt) (task.Condition, bool) {
 	return c, c.Name == task.Limited && c.Until.After(d.sig.At)
 }
 
-// resumeAfterLimit tells a living agent to continue when its limit ends.
+// resumeAfterLimit asks a living agent to continue when its limit ends.
 func (d *decider) resumeAfterLimit(s *workflow.State) Verdict {
 	a, _ := d.t.LiveAttempt(s.Role)
 	e := d.newEntry(journal.AgentNotice)

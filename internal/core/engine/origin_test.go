@@ -242,7 +242,7 @@ func TestWhatAReportByCommandComesTo(t *testing.T) {
 	}
 }
 
-// A report by command needs no nonce, and its agent hears what is wrong with it.
+// A report by command needs no nonce, and its agent gets the reason of a refusal.
 func TestAReportByCommand(t *testing.T) {
 	for name, tt := range map[string]struct {
 		workflow, state, word string

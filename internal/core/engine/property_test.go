@@ -91,7 +91,7 @@ func (p *player) play(sig signal.Signal) {
 	p.invariants(d)
 }
 
-// fromTheJournal decides once more about the signal as its first entry tells it, on
+// fromTheJournal decides again about the signal that its first entry records, on
 // the record before: the journal keeps all that mattered.
 func (p *player) fromTheJournal(d engine.Decision) {
 	if len(d.Entries) == 0 {
@@ -111,7 +111,7 @@ func (p *player) fromTheJournal(d engine.Decision) {
 }
 
 // sameAgain decides once more, from copies that went through JSON and a definition
-// that was read anew: neither memory nor map order may matter.
+// that was read again: neither memory nor map order may matter.
 func (p *player) sameAgain(d engine.Decision, sig signal.Signal) {
 	var sig2 signal.Signal
 	var t2 task.Task

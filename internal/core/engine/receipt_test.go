@@ -128,7 +128,7 @@ func TestNothingRunsWhilePausedOrDeleted(t *testing.T) {
 	if e, ok := engine.NextEffect(&w.task); ok {
 		t.Errorf("%s runs while paused", e.Do)
 	}
-	w.must(receipt(w.task.Pending[0].ID, "")) // what ran already is heard
+	w.must(receipt(w.task.Pending[0].ID, "")) // the result of what already ran counts
 	w.must(signal.Signal{Kind: signal.Resume, Actor: task.Human})
 	if _, ok := engine.NextEffect(&w.task); !ok {
 		t.Error("nothing runs after resume")

@@ -13,7 +13,7 @@ import (
 // stuckState is the halt state for a task of a lost store, if the workflow has it.
 const stuckState = "stuck"
 
-// restoreTask takes up a task whose restored store is older than the task's folder. It records the missing entries as
+// restoreTask resumes a task whose restored store is older than the task's folder. It records the missing entries as
 // lost, so that no later entry, effect or attempt reuses a number. It drops pending effects, which may be done since,
 // and ends the attempts. A person decides how the task continues.
 func (d *decider) restoreTask() Verdict {
@@ -64,7 +64,7 @@ func endsWork(e *task.Effect) bool {
 	return info.Kills || e.Do == workflow.ReleaseWorkspace
 }
 
-// importLost takes up a task that only its folder records. The task goes to a halt state, or stays in its state if it
+// importLost imports a task that only its folder records. The task goes to a halt state, or stays in its state if it
 // is over or its workflow has no halt state.
 func (d *decider) importLost(e journal.Entry, lost *signal.Lost) Verdict {
 	was := e.To

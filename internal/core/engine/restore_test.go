@@ -55,7 +55,7 @@ func TestATaskOlderThanItsFolderIsHeldAndUsesNoNumberTwice(t *testing.T) {
 	if n := len(engine.Timers(w.def, &w.task)); n > 0 {
 		t.Errorf("%d timers", n)
 	}
-	for _, kind := range []signal.Kind{signal.Resume, signal.Request, signal.Tracker} { // what was heard before the store was lost comes again
+	for _, kind := range []signal.Kind{signal.Resume, signal.Request, signal.Tracker} { // signals from before the store was lost come again
 		d := w.send(signal.Signal{Kind: kind, Actor: task.Tracker, To: "cancelled", Word: signal.PRMerged})
 		if !strings.HasSuffix(d.Refused, "only a person may move or resume the task") {
 			t.Errorf("%s: %q", kind, d.Refused)

@@ -154,7 +154,7 @@ func haltText(said *task.LastReport) string {
 	return text
 }
 
-// boardText returns which tags would let the task go on.
+// boardText returns which tags would let the task continue.
 func (d *explainer) boardText() string {
 	text := "the card is in " + engine.CardPlaceText(d.t.CardSnapshot)
 	set, off := d.boardWays()
@@ -176,7 +176,7 @@ func joinWays(ways [][]string) string {
 	return strings.Join(words, ", or ")
 }
 
-// boardAction returns the action that lets the task go on, or the one that shows the card if no tag
+// boardAction returns the action that lets the task continue, or the one that shows the card if no tag
 // would.
 func (d *explainer) boardAction() Action {
 	a := Action{Verb: VerbTagCard, Task: d.t.ID, Card: cardOf(d.t.TrackerRef)}
@@ -191,7 +191,7 @@ func (d *explainer) boardAction() Action {
 	return a
 }
 
-// boardWays returns the sets of tags that a person can set to let the task go on, and the sets of tags
+// boardWays returns the sets of tags that a person can set to let the task continue, and the sets of tags
 // that prevent it.
 func (d *explainer) boardWays() (set, off [][]string) {
 	has := func(list [][]string, tags []string) bool {

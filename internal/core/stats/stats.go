@@ -24,7 +24,7 @@ const (
 	Landed    Outcome = "landed"    // over, and its work is in the default branch
 	Completed Outcome = "completed" // over, and nothing was merged
 	Cancelled Outcome = "cancelled"
-	Stuck     Outcome = "stuck" // not over, and it cannot go on without a person who helps
+	Stuck     Outcome = "stuck" // not over, and it cannot continue without a person who helps
 	Open      Outcome = "open"
 )
 
@@ -88,7 +88,7 @@ type Reader struct {
 }
 
 // NewReader returns a reader of a task that follows def. def is nil if the workflow is not known: then states are not
-// told apart, and no time is counted as work or waiting.
+// distinguished, and no time is counted as work or waiting.
 func NewReader(def *workflow.Definition) *Reader {
 	return &Reader{def: def, attempts: map[int]int{}}
 }

@@ -23,7 +23,7 @@ type Named struct {
 // words. Of several tasks with the branch or the summary, those of the project count if there are any, and then those
 // that are not over.
 //
-// A task that is named by its branch never takes precedence over one whose id begins with the name: whoever may create
+// A task that is named by its branch never takes precedence over one whose id begins with the name: somebody who may create
 // a branch could otherwise redirect a request for another task.
 func ChooseNamed(name, project string, list []Named) []Named {
 	if i := slices.IndexFunc(list, func(n Named) bool { return string(n.ID) == name }); i >= 0 {

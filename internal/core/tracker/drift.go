@@ -67,7 +67,7 @@ func AuthorName(name string) string {
 }
 
 // IssueRef returns the name that tasks use for an issue of this tracker. Cards of the embedded board have the same
-// name, whoever created their tasks.
+// name, no matter who created their tasks.
 func (c *Config) IssueRef(key string) string {
 	if c.Kind == Board {
 		return NewRef(Board, c.Project+"/"+key)

@@ -73,7 +73,7 @@ func TestANewWorkerGoesOnWithTheConversationOfTheLast(t *testing.T) {
 	if l := c.launches[1]; l.Resume != "native-1" || l.Session != "native-1" {
 		t.Fatalf("%+v", l)
 	}
-	c.ends(2, agent.Exit{Code: 1}) // the resumed one broke off: a third begins anew
+	c.ends(2, agent.Exit{Code: 1}) // the resumed agent broke off: a third begins a new conversation
 	c.start(3)
 	if l := c.launches[2]; l.Resume != "" || l.Session == "native-1" || l.Session == "" {
 		t.Errorf("%+v", l)

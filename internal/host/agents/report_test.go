@@ -141,7 +141,7 @@ func TestWhoIsOnlyToSayHowItWentGoesOnInTheConversation(t *testing.T) {
 	c.ends(1, agent.Exit{})
 	c.startQA(2, workflow.MessageState)
 	c.ends(2, agent.Exit{})
-	c.startQA(3, "") // a new try of the work begins anew
+	c.startQA(3, "") // another attempt begins a new conversation
 	if c.launches[1].Resume != "native-1" || c.launches[2].Resume != "" {
 		t.Errorf("%+v", c.launches)
 	}

@@ -63,7 +63,7 @@ func (d disk) Commit(ctx context.Context, commits []journal.Commit) (int64, erro
 	return d.f.Commit(ctx, commits)
 }
 
-// Perform changes cards and looks at them; everything else is done at once.
+// Perform changes cards and reads them; every other effect succeeds immediately.
 func (f *relationsEnv) Perform(_ context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -217,7 +217,7 @@ func TestAParentGoesOnWhenItsLastChildIsFarEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRelationsEnv(t, "linear-sdlc")
 		parent := f.begin(signal.New{Status: "Backlog"})
-		f.to(parent, "Canceled") // it has no children yet, so it was started; begin anew
+		f.to(parent, "Canceled") // it has no children yet, so it was started: start over
 		a, err := f.Create(t.Context(), signal.NewTask{Actor: task.Human, New: signal.New{Project: "p", Summary: "whole"}})
 		if err != nil {
 			t.Fatal(err)
@@ -274,6 +274,6 @@ func TestWhatAPersonDoesToACardReachesItsTask(t *testing.T) {
 			t.Error(f.status(id))
 		}
 		f.Close()
-		f.CardChanged(board.Card{Project: "p", Number: 3}, nil) // nobody hears it any more
+		f.CardChanged(board.Card{Project: "p", Number: 3}, nil) // no task follows it any more
 	})
 }

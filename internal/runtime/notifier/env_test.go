@@ -167,7 +167,7 @@ func broken(id, why string) task.Task {
 
 func start() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// recipient is somebody who is told.
+// recipient is a channel that records what it gets.
 type recipient struct {
 	mu    sync.Mutex
 	heard []string // kind, task
@@ -176,7 +176,7 @@ type recipient struct {
 	fail  func(n int) error
 	began time.Time
 	hold  chan struct{} // nil: nobody waits
-	most  int           // items at once
+	most  int           // items in one notification
 }
 
 func (e *recipient) tell(ctx context.Context, id string, items []explain.Item) error {

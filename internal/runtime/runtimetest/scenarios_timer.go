@@ -18,7 +18,7 @@ func timerScenarios() []scenario {
 	}
 }
 
-// timed is a workflow whose task goes on by itself after an hour, if it has notes.
+// timed is a workflow whose task continues by itself after an hour, if it has notes.
 const timed = `
 name: timed
 version: 1

@@ -257,7 +257,7 @@ func (o *Service) ReadCard(ctx context.Context, t task.Task) (*board.Snapshot, e
 	if err != nil {
 		return nil, err
 	}
-	o.keepOwn(cfg.Name, &is, is.Card.Column) // the task receives this state, whoever moved the issue
+	o.keepOwn(cfg.Name, &is, is.Card.Column) // the task receives this state, no matter who moved the issue
 	snapshot := is.Card.Snapshot()
 	return &snapshot, nil
 }

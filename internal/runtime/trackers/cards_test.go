@@ -61,7 +61,7 @@ func TestWhatAnEffectDoesToAnIssue(t *testing.T) {
 	}
 }
 
-// A person moves the issue, and before the next look the task goes on.
+// A person moves the issue, and the task continues before the issue is read again.
 func TestAMoveIsHeardBeforeOrangeMovesTheIssueOn(t *testing.T) {
 	for name, tt := range map[string]struct {
 		to             string
@@ -202,7 +202,7 @@ func TestAnIssueThatSomebodyClaimedIsNotTaken(t *testing.T) {
 	})
 }
 
-// Nobody made a tracker of the board of project p: its cards are changed all the same.
+// The board of project p is not configured as a tracker: its cards are changed nevertheless.
 func TestWhatEffectsDoToACardOfTheLocalBoard(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		check(t, r.store.SetBoard("p", board.Vocabulary{Columns: []string{"Analyse"}, Tags: []string{"Needs-Clarification"}}))

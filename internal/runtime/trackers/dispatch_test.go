@@ -91,7 +91,7 @@ func TestWithoutAListOfAuthorsEverybodysIssuesAreTaken(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		keys, _ := r.begins(false)
-		r.wants([]string{"E-0", "E-1", "E-2"}, keys) // three at once, if nobody says otherwise
+		r.wants([]string{"E-0", "E-1", "E-2"}, keys) // three in parallel is the default
 	})
 }
 

@@ -173,7 +173,7 @@ func (r *env) fact(name string, holds bool, detail string) {
 	r.facts[name] = signal.Evidence{Holds: holds, Detail: detail}
 }
 
-// sync looks at the tracker and lets everything come of it that comes.
+// sync reads the tracker and waits for everything that follows from it.
 func (r *env) sync() tracker.Report {
 	r.t.Helper()
 	report, err := r.service.Sync(r.t.Context(), "lin", false)
@@ -274,7 +274,7 @@ func (r *env) is(key, status, column string) {
 	}
 }
 
-// heard reports whether some news has these words.
+// heard reports whether a line of the report contains these words.
 func heard(news []string, words string) bool {
 	return strings.Contains(strings.Join(news, "\n"), words)
 }

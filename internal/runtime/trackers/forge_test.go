@@ -422,7 +422,7 @@ func TestAForgeThatIsAwayIsNotAskedForEveryTask(t *testing.T) {
 	})
 }
 
-// Nobody has looked since the pull request was opened, linked or closed: whoever asks now is told how it is now.
+// The pull request was not read since it was opened, linked or closed: a request for it reads its present state.
 func TestThePullRequestOfThisMoment(t *testing.T) {
 	gone := errors.New("the forge is away")
 	for name, tt := range map[string]struct {

@@ -153,7 +153,7 @@ func (h *fakeTracker) Close() error {
 	return nil
 }
 
-// ParseWebhook believes whoever knows the secret.
+// ParseWebhook accepts every delivery that has the secret.
 func (h *fakeTracker) ParseWebhook(header http.Header, body []byte) (tracker.Event, error) {
 	if header.Get("Signature") != "secret" {
 		return tracker.Event{}, tracker.ErrForged

@@ -213,7 +213,7 @@ func TestAMoveThatACommentComesAcrossIsStillHeard(t *testing.T) {
 	})
 }
 
-// While the issue is read the task goes on, and Orange moves the issue.
+// The task continues while the issue is read, and Orange moves the issue.
 func TestAMoveThatOrangeMakesMeanwhileIsNobodysRequest(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Delivered")
@@ -369,7 +369,7 @@ func TestATrackerThatIsAway(t *testing.T) {
 		if list[0].Problem != "list the issues: dial: no route to host" || list[0].Issues != 1 || list[0].Tasks != 1 {
 			t.Errorf("%+v", list[0])
 		}
-		r.passes("ENG-1") // work goes on
+		r.passes("ENG-1") // work continues
 		if got := r.of("ENG-1"); got.Status != "Finished" || len(got.Attempts) != 1 || !got.Attempts[0].Running {
 			t.Fatalf("%s: %+v", got.Status, got.Attempts)
 		}

@@ -163,7 +163,7 @@ func TestNewsThatCouldNotBeFollowedMayComeAgain(t *testing.T) {
 		}
 		r.hub.faults(nil, nil)
 		r.service.Close()
-		r.service = r.newOffice() // the server is started anew
+		r.service = r.newOffice() // the server restarts
 		check(t, r.service.HandleWebhook(t.Context(), "lin", signed("d1"), []byte("ENG-1")))
 		synctest.Wait()
 		r.is("ENG-1", "Started", "Started")
@@ -196,7 +196,7 @@ func TestNewsOfPullRequestsAndOfNewIssues(t *testing.T) {
 		r.is("ENG-1", "Accepted", "Accepted")
 		r.hub.file("ENG-2", nil)
 		var all sync.WaitGroup
-		for _, name := range []string{"a", "b", "c", "d"} { // all at once
+		for _, name := range []string{"a", "b", "c", "d"} { // all in parallel
 			all.Go(func() {
 				if err := r.service.HandleWebhook(t.Context(), "lin", signed(name), []byte("ENG-2")); err != nil {
 					t.Error(err)

@@ -13,7 +13,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// Hints looks at the projects and the machine of a server.
+// Hints inspects the projects and the machine of a server.
 type Hints struct {
 	Git        *git.Git
 	Project    func(name string) (task.Project, bool)

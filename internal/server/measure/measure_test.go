@@ -185,7 +185,7 @@ func TestATaskIsMeasuredOnceWhenItIsAskedFor(t *testing.T) {
 	}, "a", "b")
 }
 
-// Whoever looks at all tasks there ever were has none measured that is over and gone.
+// Reading all tasks measures none that is over and has no worktree.
 func TestWhatIsOverIsNotMeasuredForAGlance(t *testing.T) {
 	inView(t, func(t *testing.T, w *view) {
 		w.Over = func(t *task.Task) bool { return t.Status == "done" }
@@ -452,7 +452,7 @@ func TestACommitIsHeardAndOutputIsNot(t *testing.T) {
 	w.has("a", 2)
 	git("-C", repo, "commit", "-q", "--allow-empty", "-m", "two")
 	becomes(2)
-	if n := len(w.looked()); n > 4 { // the commit may have been heard in parts
+	if n := len(w.looked()); n > 4 { // the commit may have been reported in parts
 		t.Errorf("measured %d times", n)
 	}
 	if n := w.Watcher.Len(); n != 2 {

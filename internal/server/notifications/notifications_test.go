@@ -38,7 +38,7 @@ func TestHowNotificationsWentIsKept(t *testing.T) {
 	s.Config.Notify = nil
 	says("no channel is configured", false)
 	check(t, os.WriteFile(cfg.NotifyResultsFile(), []byte("{"), 0o600))
-	check(t, file.recordResult(notifier.DeliveryResult{Channel: two, At: at})) // a broken one is written anew
+	check(t, file.recordResult(notifier.DeliveryResult{Channel: two, At: at})) // a broken file is replaced
 	if entries, _ := os.ReadDir(cfg.Home); len(entries) != 1 {
 		t.Errorf("left are %v", entries)
 	}

@@ -31,7 +31,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// TestTheNextServerOpensThePageAgain is for whoever has the page open while a server is
+// TestTheNextServerOpensThePageAgain is about a page that is open while a server is
 // replaced: it is where it was, for a day.
 func TestTheNextServerOpensThePageAgain(t *testing.T) {
 	p := newPage(t, "127.0.0.1:0")

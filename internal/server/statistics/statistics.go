@@ -86,7 +86,7 @@ func (s *Statistics) readRow(row *journal.Row) error {
 	if r == nil {
 		def, err := s.Definition(&task.Task{ID: e.Task, Setup: task.Setup{Workflow: e.Workflow, WorkflowHash: e.WorkflowHash}})
 		if err != nil {
-			def = nil // its states are not told apart
+			def = nil // its states are not distinguished
 		}
 		r = stats.NewReader(def)
 		s.tasks[e.Task] = r

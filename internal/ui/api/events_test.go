@@ -21,7 +21,7 @@ import (
 	"orange/internal/wire"
 )
 
-// An event as a client hears it.
+// An event as a client receives it.
 type heard struct {
 	id    int64
 	entry journal.Entry

@@ -71,7 +71,7 @@ func (v *viewer) lose() {
 	}
 }
 
-// catchUp hears changes until the viewer sees what there is.
+// catchUp reads changes until the viewer has the present state.
 func (v *viewer) catchUp() {
 	v.r.t.Helper()
 	for range 10_000 {

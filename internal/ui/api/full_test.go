@@ -151,7 +151,7 @@ func (h *theatre) looked() int {
 	return h.looks
 }
 
-// glasses know of tasks what they are told.
+// glasses returns the facts that a test sets.
 type glasses struct {
 	mu    sync.Mutex
 	works map[task.ID]overview.Work

@@ -78,7 +78,7 @@ type none struct{ registry }
 
 func (none) Projects() []task.Project { return nil }
 
-// listening is a client in a bubble that hears a stream.
+// listening is a client in a bubble that reads a stream.
 func listening(s *api.Server, path string) (w *streamWriter, leave func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w = &streamWriter{header: http.Header{}, lines: make(chan string, 5000)}
@@ -164,7 +164,7 @@ func TestALongGapIsToldInFull(t *testing.T) {
 func (p *pipes) stuck(path string) net.Conn {
 	client, server := net.Pipe()
 	p.conns <- server
-	io.WriteString(client, "GET "+path+" HTTP/1.1\r\nHost: orange\r\n\r\n") //nolint:errcheck // heard or not
+	io.WriteString(client, "GET "+path+" HTTP/1.1\r\nHost: orange\r\n\r\n") //nolint:errcheck // the server may be gone
 	return client
 }
 

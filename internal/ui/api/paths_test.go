@@ -101,7 +101,7 @@ func TestAnAttemptAsksOnlyForWhatTheTableSays(t *testing.T) {
 	}
 	r.ask("GET", "/v1/tasks/"+other+"/screen/events", "", as...).refused(t, http.StatusForbidden, "its own task only")
 	r.ask("GET", "/v1/tasks/"+other[:10]+"/screen", "", as...).refused(t, http.StatusForbidden, "its own task only")
-	// Its family it may look at, whoever is older.
+	// It may read its parent and its children.
 	var made struct {
 		Task task.Task `json:"task"`
 	}

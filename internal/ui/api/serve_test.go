@@ -60,7 +60,7 @@ func (p *pipes) get(path string) (string, error) {
 	return string(text), err
 }
 
-// calm is a control that is busy when told so.
+// calm is a control that is busy if its field says so.
 type calm struct{ busy func() bool }
 
 func (c calm) SetPaused(bool) error { return nil }

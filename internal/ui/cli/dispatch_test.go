@@ -42,7 +42,7 @@ func (d dispatcher) Dispatch(ctx context.Context, name string, dry bool) (tracke
 	return d.parts.Dispatch(ctx, name, dry)
 }
 
-// Watching goes on until it is interrupted.
+// --watch continues until it is interrupted.
 func TestDispatchWatches(t *testing.T) {
 	w := newEnv(t)
 	withTrackers(w)

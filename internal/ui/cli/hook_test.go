@@ -15,7 +15,7 @@ import (
 	"orange/internal/ui/client"
 )
 
-// heard is what the fake server got of a hook.
+// heard is what the fake server received from a hook.
 type heard struct {
 	Harness, Event string
 	Payload        *string

@@ -210,7 +210,7 @@ func (u *setup) write(ctx context.Context) error {
 		return err
 	}
 	if len(u.settings) > 0 {
-		if _, err := stopServer(ctx, u.Deps); err != nil { // the next command starts one with the new settings; agents go on
+		if _, err := stopServer(ctx, u.Deps); err != nil { // the next command starts one with the new settings; agents continue
 			return err
 		}
 	}

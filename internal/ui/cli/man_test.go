@@ -84,7 +84,7 @@ func TestCommandsSayMoreThanTheirName(t *testing.T) {
 	visit(cli.New(newEnv(t).Deps))
 }
 
-// The argument is a folder: whoever names a command gets no folder of that name by accident.
+// The argument is a folder: the name of a command creates no folder of that name by accident.
 func TestManWritesNoFolderNamedLikeACommand(t *testing.T) {
 	w := newEnv(t)
 	w.Cwd = t.TempDir()

@@ -26,7 +26,7 @@ const soloWorkflow = "solo"
 // maxRunSummary is the length up to which the words of orange run are a summary, in bytes. Longer words are requirements.
 const maxRunSummary = 100
 
-// runFlags are what orange run is told.
+// runFlags are the flags of orange run.
 type runFlags struct {
 	new            signal.NewTask
 	file           string
@@ -173,7 +173,7 @@ func (s session) describeWork(n *signal.NewTask, file string, args []string) err
 	return nil
 }
 
-// runCommands are the commands with which a person goes on with a task.
+// runCommands are the commands with which a person continues a task.
 type runCommands struct {
 	Follow  string `json:"follow"`
 	Attach  string `json:"attach"`
@@ -187,7 +187,7 @@ func commandsFor(t *task.Task) runCommands {
 	return runCommands{Follow: "orange run --follow " + id, Attach: "orange task attach " + id}
 }
 
-// describeDetached prints the new task and how to go on with it.
+// describeDetached prints the new task and how to continue with it.
 func (s session) describeDetached(t task.Task) error {
 	c := commandsFor(&t)
 	return s.showResult(runEvent{Event: "created", Task: &t, Commands: &c}, func(w io.Writer) error {

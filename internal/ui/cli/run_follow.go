@@ -191,7 +191,7 @@ func (r *runner) handleChange(ctx context.Context, c overview.Change) error {
 	return nil
 }
 
-// handleRow shows what is new about the task and decides whether to go on.
+// handleRow shows what is new about the task and decides whether to continue.
 func (r *runner) handleRow(ctx context.Context, row overview.Row) error {
 	if row.Seq < r.row.Seq { // it was sent before the state was read again
 		return nil
@@ -262,7 +262,7 @@ func (r *runner) judgeRow(ctx context.Context) error {
 	return r.askPerson(ctx)
 }
 
-// hasFailed reports whether nothing goes on and an answer does not help: a person must look into it.
+// hasFailed reports whether the task has stopped and an answer does not help: a person must investigate.
 func hasFailed(row *overview.Row) bool {
 	switch row.Wants {
 	case explain.ItemStuck, explain.ItemFailed, explain.ItemCrashed, explain.ItemNoAnswer, explain.ItemAttention:
@@ -354,7 +354,7 @@ func (r *runner) stop(result string, code int, why, do string) error {
 	return exitError{code: code, shown: wantsJSON(r.cmd), err: err}
 }
 
-// finish ends the run where --until wanted it: it prints what was changed and how to go on.
+// finish ends the run where --until wanted it: it prints what was changed and how to continue.
 func (r *runner) finish(ctx context.Context) error {
 	r.closeDialog()
 	changes, commands := r.nextSteps(ctx)
@@ -370,7 +370,7 @@ func (r *runner) finish(ctx context.Context) error {
 	return errRunOver
 }
 
-// nextSteps returns what the task changed, nil if that cannot be read, and the commands with which a person goes on.
+// nextSteps returns what the task changed, nil if that cannot be read, and the commands with which a person continues.
 func (r *runner) nextSteps(ctx context.Context) (*changedFiles, runCommands) {
 	c := commandsFor(&r.task)
 	if r.row.Wants == explain.ItemReview {

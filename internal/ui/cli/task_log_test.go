@@ -156,7 +156,7 @@ func TestFollowingATaskThatIsOver(t *testing.T) {
 	}
 }
 
-// Agents go on without a server.
+// Agents continue without a server.
 func TestFollowingGoesOnWhileTheServerLeaves(t *testing.T) {
 	t.Parallel()
 	w, out, attempts := newEnv(t), &screen{}, &changing{}
@@ -178,7 +178,7 @@ func TestFollowingGoesOnWhileTheServerLeaves(t *testing.T) {
 	}
 }
 
-// talking are attempts with a conversation that goes on, a turn with each request.
+// talking are attempts whose conversation gets another turn with each request.
 type talking struct {
 	changing
 	turns []transcript.Turn

@@ -98,7 +98,7 @@ func inspect() *inspector {
 	return &inspector{handler: s.Handler()}
 }
 
-// holder says that whoever shows the token "attempt" is an attempt.
+// holder identifies every caller with the token "attempt" as an attempt.
 type holder struct{}
 
 func (holder) IdentifyCaller(token string, _ int) (*agent.Caller, error) {

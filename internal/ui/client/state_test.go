@@ -149,7 +149,7 @@ func TestAFollowerEnds(t *testing.T) {
 	}
 }
 
-// TestAFollowerWaitsForAServer goes on as long as somebody hears that the line is lost.
+// TestAFollowerWaitsForAServer continues as long as the caller wants to know that the connection is lost.
 func TestAFollowerWaitsForAServer(t *testing.T) {
 	socket := socketIn(t)
 	synctest.Test(t, func(t *testing.T) {

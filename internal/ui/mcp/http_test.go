@@ -99,7 +99,7 @@ func TestWithoutAGoodTokenNothingIsSaid(t *testing.T) {
 			}
 		})
 	}
-	if log.String() != "" { // whoever guesses would fill it
+	if log.String() != "" { // a caller who guesses could fill it
 		t.Errorf("the log says %s", log.String())
 	}
 }

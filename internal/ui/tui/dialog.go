@@ -222,7 +222,7 @@ func (e editedMsg) apply() {
 	}
 }
 
-// notice tells a person something that does not fit on a line.
+// notice shows a text that does not fit on a line.
 type notice struct {
 	title string
 	lines []string

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// probe looks at its program once it runs.
+// probe inspects its program once it runs.
 type probe struct {
 	program **tea.Program
 	found   *bool

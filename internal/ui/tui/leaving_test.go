@@ -14,7 +14,7 @@ import (
 	"orange/internal/wait"
 )
 
-// beginning is a terminal that tells when something was first drawn on it.
+// beginning is a terminal that reports the first write to it.
 type beginning struct {
 	once  sync.Once
 	drawn chan struct{}

@@ -31,7 +31,7 @@ func TestChangesAreMerged(t *testing.T) {
 }
 
 // TestNothingIsNoChange is about a change that comes just when the one before it is taken:
-// both are handed over at once, and the queue is said to be filled once more.
+// both are sent together, and the queue reports once more that it has changes.
 func TestNothingIsNoChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue()

@@ -286,7 +286,7 @@ func storyMarkup(t *testing.T, b *tab) {
 	b.quiet()
 }
 
-// storyAccessible asks the browser what it tells assistive technology.
+// storyAccessible checks what the browser exposes to assistive technology.
 func storyAccessible(t *testing.T, b *tab) {
 	for _, path := range []string{"/", "/inbox", "/fleet", "/new", "/move/" + pendingTask, "/nothing", "/?at=2"} {
 		b.open(path)

@@ -170,7 +170,7 @@ func (w *backend) Submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 		a.Decision.Refused = refusal
 	}
 	if a.Decision.Verdict != engine.Refuse && sig.Verb == engine.VerbAnswer {
-		w.Change(id, func(t *task.Task) { // the agent goes on
+		w.Change(id, func(t *task.Task) { // the agent continues
 			t.Attempts = slices.Clone(t.Attempts)
 			for i := range t.Attempts {
 				t.Attempts[i].Condition = task.Condition{Name: task.Running}
@@ -208,7 +208,7 @@ func (s terminals) TypeText(_ context.Context, t task.Task, role, text string) e
 	return nil
 }
 
-// last is the signal that was heard last.
+// last returns the last signal that was submitted.
 func (w *backend) last() signal.Signal {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -197,7 +197,7 @@ func TestLoginCodes(t *testing.T) {
 	}
 }
 
-// TestACodeIsGoodOnceAtATime shows one code many times at once.
+// TestACodeIsGoodOnceAtATime sends one code many times in parallel.
 func TestACodeIsGoodOnceAtATime(t *testing.T) {
 	h := newEnv(t, newBackend(t))
 	v := &visitor{t: t, env: h, client: h.visitor(t).client}

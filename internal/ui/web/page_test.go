@@ -249,7 +249,7 @@ func TestTheInboxIsFilteredAndGrouped(t *testing.T) {
 	says(t, body, []string{`aria-current="true">all`}, []string{"<b>"})
 }
 
-// An agent that asks at its terminal hears nothing but what is typed there.
+// An agent that asks at its terminal gets only what is typed there.
 func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
 	for _, condition := range []string{task.WaitingPermission, task.WaitingInput} {
 		w := newBoardBackend(t)
@@ -510,7 +510,7 @@ func TestLiveBoard(t *testing.T) {
 	if !strings.Contains(page, news.Cards[0].HTML) {
 		t.Error("the card is not as the page has it")
 	}
-	late := v.listen(t, "/live?topic=board&after=2", "5") // what was heard counts, not what the page was made from
+	late := v.listen(t, "/live?topic=board&after=2", "5") // the last event id counts, not the row of the page
 	if e := next(t, late); e[0] != "5" {
 		t.Errorf("it begins with %v", e)
 	}

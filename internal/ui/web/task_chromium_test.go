@@ -245,7 +245,7 @@ func storyTaskMarkup(t *testing.T, s *taskBackend, b *tab) {
 	b.quiet()
 }
 
-// storyTaskAccessible asks the browser what it tells assistive technology.
+// storyTaskAccessible checks what the browser exposes to assistive technology.
 func storyTaskAccessible(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("complete")
 	s.ask("complete")

@@ -111,7 +111,7 @@ func TestTaskPageByTheBeginningOfAnID(t *testing.T) {
 	}
 }
 
-// What happens while a page is made is told to it afterwards: it listens from before what
+// What happens while a page is rendered is sent to it afterwards: it listens from before what
 // it shows.
 func TestNothingIsLostWhileATaskPageIsMade(t *testing.T) {
 	s := newTaskBackend(t)

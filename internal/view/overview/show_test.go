@@ -167,7 +167,7 @@ func ordered(t *rapid.T, rows []Row, c Choice) {
 	}
 }
 
-// Changes come as one by one or put together; what was heard twice changes nothing.
+// Changes come one by one or combined; a change that comes twice changes nothing.
 func TestApplyInAnyBatchesComesToTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ids := []task.ID{"a", "b", "c", "d"}
