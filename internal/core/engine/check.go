@@ -81,14 +81,15 @@ func (p *plan) checkRuns() bool {
 
 // endCheck ends the check of the state that the task leaves. If it was not started yet it is not started any more; it may
 // run all the same, because the server died before it wrote that down. One order is enough to end every check. The order
-// to end an overdue check names its attempt and stays: its receipt comes after the end that it causes.
+// to end an overdue check names its attempt and, since version 3 of the rules, stays: its receipt comes after the end that
+// it causes.
 func (p *plan) endCheck(e *workflow.Edge) {
 	runs, ordered := p.checkRuns(), false
 	left := slices.ContainsFunc(p.attempts, func(a task.Attempt) bool { return a.Role == workflow.CheckRole })
 	for i := range p.d.t.Pending {
 		old := &p.d.t.Pending[i]
 		info, _ := workflow.EffectNamed(old.Do)
-		kills := info.Kills && old.Role == workflow.CheckRole && old.Attempt == 0 && !p.d.def.DeclaresRole(workflow.CheckRole)
+		kills := info.Kills && old.Role == workflow.CheckRole && (old.Attempt == 0 || p.d.sig.Rules < RulesOfTurns) && !p.d.def.DeclaresRole(workflow.CheckRole)
 		if ordered = ordered || kills && left; kills && !left || runs && old.Do == workflow.RunCheck && !slices.Contains(p.e.Dropped, old.ID) {
 			p.e.Dropped = append(p.e.Dropped, old.ID)
 		}

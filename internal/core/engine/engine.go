@@ -40,7 +40,8 @@ type Decision struct {
 // before, so that every decision of a journal is repeated under the rules that made it. Since version 1, a living agent
 // is told about moves by others, and a report by command that leads to a halt says so. Since version 2, an agent whose
 // turn ended in its own state waits for a person, and an agent that ended by itself with a message but no evidence gave
-// no answer. Since version 3, a check does not wait for the turn of an agent that reports none.
+// no answer. Since version 3, a check does not wait for the turn of an agent that reports none, and the
+// order to end an overdue check outlives the check.
 const Rules = 3
 
 // Decide returns what sig means for t under def. A refusal has no entries.
