@@ -62,6 +62,73 @@ func TestAFailedCheckSendsTheWorkBack(t *testing.T) {
 	}
 }
 
+// In cmat-feature a failed check halts the task, as failed tests do, and a person sends it to the implementer.
+func TestAFailedCheckHaltsSteps(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "cmat-feature", "--check", good)
+	commit := func(text string) string {
+		return "  - commit: {file: cart.txt, text: \"" + text + "\\n\", message: " + text + "}\n" + output("implementer", "implementation_summary.md") + block("READY_FOR_TESTING")
+	}
+	script := steps(map[string]string{"implementer": commit("bad"), "implementer#2": commit("good")})
+	id := s.create("feat/login", strings.ReplaceAll(script, "git commit -qm", "git commit -q --allow-empty -m")) // the second round writes the same files
+	got := s.reaches(id, "halted")
+	if r, ok := got.CheckResultOf("tests"); !ok || r.Outcome != task.CheckFailed {
+		t.Errorf("%+v", got.CheckResults)
+	}
+	s.orange("task", "update", string(id), "--status", "implementer")
+	s.rests(id, "complete")
+	s.wayIs(id, "pending", "requirements-analyst", "architect", "implementer", "tester", "documenter", "checking", "halted",
+		"implementer", "tester", "documenter", "checking", "complete")
+	second := 0
+	for _, e := range s.journal(id) {
+		for _, a := range e.Started {
+			if a.Role == "implementer" {
+				second = a.Number
+			}
+		}
+	}
+	if text := s.prompt(id, second); !strings.Contains(text, "> expected good, got bad") {
+		t.Errorf("the second implementer is not told what failed:\n%s", text)
+	}
+	s.sound(id)
+}
+
+// In joan-board a failed check sends the card back to a developer.
+func TestAFailedCheckSendsTheCardBack(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "joan-board", "--check", good)
+	commit := func(text string) string {
+		return "  - commit: {file: cart.txt, text: \"" + text + "\\n\", message: " + text + "}\n"
+	}
+	id := s.addCard("do it", "ba:\n"+result(true, "Complete", `{"add_tags": ["Ready"], "move_to_column": "Analyse"}`, "")+
+		"architect:\n"+result(true, "A plan", `{"add_tags": ["Plan-Pending-Approval"], "remove_tags": ["Ready"]}`, "")+
+		"architect#2:\n"+result(true, "Final", `{"add_tags": ["Planned"], "remove_tags": ["Plan-Pending-Approval"], "move_to_column": "Development"}`, "")+
+		"dev:\n"+commit("bad")+result(true, "The cart", `{"add_tags": ["Dev-Complete", "Design-Complete", "Test-Complete"], "remove_tags": ["Planned"], "move_to_column": "Review"}`, "")+
+		"dev#2:\n"+commit("good")+result(true, "Better", `{"add_tags": ["Rework-Complete"], "remove_tags": ["Rework-Requested", "Planned"], "move_to_column": "Review"}`, "")+
+		"reviewer:\n  - idle:\n")
+	s.waitsFor(id, "1", "Plan-Pending-Approval")
+	s.orange("board", "tag", "1", "Plan-Approved", "--project", "shop")
+	s.reaches(id, "review")
+	var seen []string
+	second := 0
+	for _, e := range s.journal(id) {
+		if e.Check != nil {
+			seen = append(seen, e.Check.Outcome)
+		}
+		for _, a := range e.Started {
+			if a.Role == "dev" {
+				second = a.Number
+			}
+		}
+	}
+	if !slices.Equal(seen, []string{task.CheckFailed, task.CheckPassed}) {
+		t.Fatalf("the checks were %v", seen)
+	}
+	if text := s.prompt(id, second); !strings.Contains(text, "> expected good, got bad") {
+		t.Errorf("the second dev is not told what failed:\n%s", text)
+	}
+}
+
 // A cancel during a long check ends it, with everything that it started.
 func TestACancelEndsACheck(t *testing.T) {
 	t.Parallel()

@@ -130,7 +130,7 @@ func ExpectedCodes(def *workflow.Definition, state string) string {
 			if e.Describe != "" {
 				line += " - " + oneLine(e.Describe)
 			}
-			switch to, _ := def.StateNamed(e.To); {
+			switch to, _ := def.StateNamed(def.StateBehindCheck(e)); {
 			case e.Hold || to.Kind == workflow.Halt:
 				halts = append(halts, line)
 			case to.Kind == workflow.Terminal:

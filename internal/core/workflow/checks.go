@@ -256,10 +256,18 @@ func (c *checker) isBounded(e *Edge) bool {
 	})
 }
 
+// StateBehindCheck returns where an edge leads, or the state behind the check there.
+func (d *Definition) StateBehindCheck(e *Edge) string {
+	if passed := d.PassedEdge(e.To); passed != nil {
+		return passed.To
+	}
+	return e.To
+}
+
 // AskedState returns the state that a request for an edge names: where it leads to, or the state behind the check there.
 func (d *Definition) AskedState(e *Edge) string {
-	if passed := d.PassedEdge(e.To); passed != nil && e.AnswersTo(OnRequest, "") {
-		return passed.To
+	if e.AnswersTo(OnRequest, "") {
+		return d.StateBehindCheck(e)
 	}
 	return e.To
 }

@@ -32,6 +32,7 @@ type compiler struct {
 	bound int
 	ready map[int]string      // by step: the state in which it waits for a person to start it
 	told  map[string][]string // by role: its prompts
+	check string              // the state that runs checks before the work is complete, "" if no code completes it
 }
 
 func (f *stepFile) compileInto(d *Definition, r *reader) {
@@ -48,6 +49,7 @@ func (f *stepFile) compileInto(d *Definition, r *reader) {
 	c.compileFailures()
 	c.compileResume()
 	c.compileCancel()
+	c.compileChecks()
 }
 
 func (c *compiler) compileCounters() {
@@ -64,8 +66,7 @@ func (c *compiler) compileCounters() {
 
 // compileGates adds gates for the file that a step has to write, and for commits at the end.
 func (c *compiler) compileGates() {
-	completes := func(t transition) bool { return t.to < 0 && t.endKind() == endsComplete }
-	if slices.ContainsFunc(c.f.steps, func(s step) bool { return slices.ContainsFunc(s.codes, completes) }) {
+	if c.completes() {
 		c.d.Gates = append(c.d.Gates,
 			Gate{Name: stepCommitted, Evidence: Commits, Pos: c.f.pos}, Gate{Name: stepClean, Evidence: Clean, Pos: c.f.pos})
 	}
@@ -105,6 +106,56 @@ func (c *compiler) compileStates() {
 	c.addState(State{Name: stepHalted, Kind: Halt, Returns: true, Pos: c.f.pos})
 	c.addState(State{Name: stepComplete, Kind: Terminal, OnEnter: []Effect{{Name: Push}, {Name: CreatePR}}, Pos: c.f.pos})
 	c.addState(State{Name: stepCancelled, Kind: Terminal, Reopen: stepPending, Pos: c.f.pos})
+	if c.completes() {
+		c.check = uniqueName("checking", taken)
+		c.addState(State{Name: c.check, Kind: CheckDo, Idle: stepIdle, Pos: c.f.pos})
+	}
+}
+
+// completes reports whether a code completes the work.
+func (c *compiler) completes() bool {
+	return slices.ContainsFunc(c.f.steps, func(s step) bool {
+		return slices.ContainsFunc(s.codes, func(t transition) bool { return t.to < 0 && t.endKind() == endsComplete })
+	})
+}
+
+// compileChecks adds the edges of the checks that Orange runs before the work is complete. A failed check leads where the
+// code TESTS_FAILED leads, if that is a step and a counter bounds the way; otherwise the task halts. The edges come last, so
+// that the others keep their numbers.
+func (c *compiler) compileChecks() {
+	if c.check == "" {
+		return
+	}
+	from, pos := []string{c.check}, c.f.pos
+	c.addEdge(Edge{From: from, To: stepComplete, On: []Trigger{{Kind: OnCheck, Value: task.CheckPassed}}, Describe: "every check passed", Pos: pos})
+	failed := Edge{From: from, To: stepHalted, On: []Trigger{{Kind: OnCheck, Value: task.CheckFailed}}, Describe: "a check failed", Pos: pos}
+	if to, ok := c.repairStep(); ok {
+		back := failed
+		back.To, back.Count, back.When = to, c.stepCounts(), c.newGuard(pos, "%s < %d", stepCount, c.bound)
+		failed.When = c.newGuard(pos, "%s >= %d", stepCount, c.bound)
+		c.addEdge(back)
+	}
+	c.addEdge(failed)
+	c.addEdge(Edge{
+		From: []string{stepHalted}, To: c.check, On: []Trigger{requestTrigger()}, As: "resume", By: []task.Actor{task.Human},
+		When: c.newGuard(pos, "return_to == %q", c.check), Describe: "the checks run again", Pos: pos,
+	})
+	c.addEdge(Edge{
+		From: from, To: stepComplete, On: []Trigger{requestTrigger()}, As: "accept", By: []task.Actor{task.Human},
+		Override: true, Describe: "go on without the checks", Pos: pos,
+	})
+}
+
+// repairStep returns the step that works on failed tests, if the file names one and bounds how often.
+func (c *compiler) repairStep() (state string, ok bool) {
+	for i := range c.f.steps {
+		for _, t := range c.f.steps[i].codes {
+			if t.code == "TESTS_FAILED" && t.to >= 0 && t.auto && c.bound > 0 {
+				return c.f.steps[t.to].state, true
+			}
+		}
+	}
+	return "", false
 }
 
 func (c *compiler) addState(s State) {
@@ -181,7 +232,7 @@ func (c *compiler) compileCodes(i int) {
 			e.To = stepHalted
 			c.addEdge(e)
 		default:
-			e.To, e.Gates = stepComplete, append(c.outputGates(s), stepCommitted, stepClean)
+			e.To, e.Gates = c.check, append(c.outputGates(s), stepCommitted, stepClean)
 			c.addEdge(e)
 		}
 	}

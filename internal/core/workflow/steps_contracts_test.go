@@ -59,8 +59,9 @@ func TestContractsOfAgentsAreAWorkflow(t *testing.T) {
 	} {
 		for code, want := range codes {
 			var to []string
-			for _, i := range d.EdgesFrom(from) {
-				if e := &d.Edges[i]; e.AnswersTo(workflow.OnOutcome, code) {
+			plain := d.ForTask(nil)
+			for _, i := range plain.EdgesFrom(from) {
+				if e := &plain.Edges[i]; e.AnswersTo(workflow.OnOutcome, code) {
 					to = append(to, e.To)
 				}
 			}

@@ -61,7 +61,7 @@ func TestAStepWorkflowIsADefinitionLikeAnyOther(t *testing.T) {
 	for _, s := range d.States {
 		states = append(states, strings.TrimSpace(s.Name+" "+string(s.Kind)+" "+s.Role))
 	}
-	want := []string{"pending queued", "builder agent builder", "tester-ready human", "tester agent tester", "halted halt", "complete terminal", "cancelled terminal"}
+	want := []string{"pending queued", "builder agent builder", "tester-ready human", "tester agent tester", "halted halt", "complete terminal", "cancelled terminal", "checking check"}
 	if diff := cmp.Diff(want, states); diff != "" {
 		t.Errorf("states: - want, + got\n%s", diff)
 	}
@@ -72,12 +72,12 @@ func TestAStepWorkflowIsADefinitionLikeAnyOther(t *testing.T) {
 		"BUILT": "tester gate builder-output", "LATER": "tester-ready gate builder-output", "SLOWLY": "tester-ready gate builder-output",
 		"BLOCKED": "halted", "GIVE_UP": "halted", "ALL_DONE": "complete gate builder-output, committed, clean",
 	} {
-		if diff := cmp.Diff([]string{want}, wayOf(d, "builder", code)); diff != "" {
+		if diff := cmp.Diff([]string{want}, wayOf(d.ForTask(nil), "builder", code)); diff != "" {
 			t.Errorf("%s: - want, + got\n%s", code, diff)
 		}
 	}
 	for code, want := range map[string]string{"TESTED": "complete gate committed, clean", "TESTS_FAILED": "complete gate committed, clean", "NEEDS_RESEARCH": "halted"} {
-		if diff := cmp.Diff([]string{want}, wayOf(d, "tester", code)); diff != "" {
+		if diff := cmp.Diff([]string{want}, wayOf(d.ForTask(nil), "tester", code)); diff != "" {
 			t.Errorf("%s: - want, + got\n%s", code, diff)
 		}
 	}
@@ -205,7 +205,7 @@ func TestNextStepIsNeverTakenForAnother(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ways := wayOf(d, tt.from, "DONE")
+			ways := wayOf(d.ForTask(nil), tt.from, "DONE")
 			if len(ways) == 0 || strings.Fields(ways[0])[0] != tt.to {
 				t.Errorf("leads to %v, want %s", ways, tt.to)
 			}
@@ -467,6 +467,38 @@ func TestAFileThatIsToBeJSONSaysWhereItIsNone(t *testing.T) {
 	}
 }
 
+// Checks run before the work is complete. A failed one leads where failed tests lead, if a counter bounds that.
+func TestChecksRunBeforeTheLastStepCompletes(t *testing.T) {
+	ways := func(d *workflow.Definition) []string {
+		var out []string
+		for _, i := range d.EdgesFrom("checking") {
+			e := &d.Edges[i]
+			when := ""
+			if e.When != nil {
+				when = " when " + e.When.Source
+			}
+			if e.AnswersTo(workflow.OnCheck, task.CheckPassed) || e.AnswersTo(workflow.OnCheck, task.CheckFailed) {
+				out = append(out, e.On[0].Value+" "+e.To+when)
+			}
+		}
+		return out
+	}
+	d := parse(t, "two.json", twoSteps)
+	if diff := cmp.Diff([]string{"checking gate committed, clean"}, wayOf(d, "tester", "TESTED")); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{"passed complete", "failed halted"}, ways(d)); diff != "" {
+		t.Error(diff)
+	}
+	d = parse(t, "back.json", strings.Replace(twoSteps, `"TESTS_FAILED": {"next_step": null, "kind": "complete"}`, `"TESTS_FAILED": {"next_step": "builder"}`, 1))
+	if diff := cmp.Diff([]string{"passed complete", "failed builder when steps < 9", "failed halted when steps >= 9"}, ways(d)); diff != "" {
+		t.Error(diff)
+	}
+	if found := d.Check(); len(found) > 0 {
+		t.Errorf("%v", found)
+	}
+}
+
 func TestTheBuiltInStepsAreThoseOfTheirFile(t *testing.T) {
 	text, _ := builtin.Text("cmat-feature")
 	d := parse(t, "cmat-feature.json", text)
@@ -476,7 +508,7 @@ func TestTheBuiltInStepsAreThoseOfTheirFile(t *testing.T) {
 	}
 	for i, code := range []string{"READY_FOR_DEVELOPMENT", "READY_FOR_IMPLEMENTATION", "READY_FOR_TESTING", "TESTING_COMPLETE", "DOCUMENTATION_COMPLETE"} {
 		next := append(slices.Clone(want), "complete")[i+1]
-		if ways := wayOf(d, want[i], code); len(ways) != 1 || strings.TrimSuffix(ways[0], ", committed, clean") != next+" gate "+want[i]+"-output" || strings.Contains(ways[0], "clean") != (next == "complete") {
+		if ways := wayOf(d.ForTask(nil), want[i], code); len(ways) != 1 || strings.TrimSuffix(ways[0], ", committed, clean") != next+" gate "+want[i]+"-output" || strings.Contains(ways[0], "clean") != (next == "complete") {
 			t.Errorf("%s: %v", code, ways)
 		}
 	}
