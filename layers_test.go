@@ -89,7 +89,7 @@ var arrows = map[string][]string{
 	"internal/server/forges":         {"internal/core/", "internal/config", "internal/adapter/", "internal/runtime/trackers", "internal/transport"},
 	"internal/server/gittrust":       {"internal/core/", "internal/view/", "internal/config", "internal/adapter/git", "internal/adapter/sqlite"},
 	"internal/server/health":         {"internal/core/", "internal/view/", "internal/adapter/", "internal/config", "internal/doctor", "internal/host", "internal/host/agents", "internal/server/gittrust", "internal/ui/cli", "internal/wire"},
-	"internal/server/hints":          {"internal/core/", "internal/adapter/git"},
+	"internal/server/hints":          {"internal/core/", "internal/view/", "internal/adapter/git"},
 	"internal/server/homestore":      {"internal/adapter/sqlite", "internal/adapter/taskdir", "internal/atomicfile", "internal/host"},
 	"internal/server/inbox":          {"internal/core/"},
 	"internal/server/library":        {"internal/core/", "internal/view/", "internal/adapter/workflowdir", "internal/ui/cli", "internal/wire"},

@@ -394,7 +394,7 @@ func (s *Server) newAPI() *api.Server {
 	out.KeepEnvironment = func(e wire.Environment) { s.environment.keep(e, s.settings().AgentEnv) }
 	if !s.cfg.Record {
 		out.Hints = hints.Hints{
-			Git: s.git, Project: s.runtime.Project, Definition: s.runtime.Definition, NoTmux: s.cfg.Sessions == "" && s.isHeadless(), Config: s.cfg.File(),
+			Git: s.git, Project: s.runtime.Project, Definition: s.runtime.Definition, Tasks: s.store.EachTask, NoTmux: s.cfg.Sessions == "" && s.isHeadless(), Config: s.cfg.File(),
 		}.ForNewTask
 		shown := terminals.Viewer{Host: s.host, Definition: s.runtime.Definition}
 		out.Identity, out.Attempts, out.Workspaces, out.Screens = s.host.Agents, shown, s.workspaces(), shown

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
 )
 
 // Names of events that are not types of entries.
@@ -197,6 +198,11 @@ func fieldChanges(e *Entry) map[string]any {
 			continue
 		}
 		out[f.Name] = map[string]string{"from": f.From, "to": f.To}
+	}
+	for i := range e.Effects {
+		if e.Effects[i].Arg == taskfile.RequirementsSection {
+			out["requirements"] = true // the note is the new text
+		}
 	}
 	return out
 }

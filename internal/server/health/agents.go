@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"orange/internal/adapter/harness"
@@ -51,9 +53,18 @@ func CheckAgents(ctx context.Context, cfg config.Config) (cli.AgentsReport, erro
 	}
 	defer os.RemoveAll(scratch) //nolint:errcheck // a temporary folder
 	d := agentDoctor{cfg: cfg, self: self, scratch: scratch}
-	for _, name := range agent.HarnessNames() { // one after another: several at the same time would start slowly
-		out.Agents = append(out.Agents, d.checkAgent(ctx, name))
+	names := agent.HarnessNames()
+	out.Agents = make([]cli.AgentCheck, len(names))
+	turns := make(chan struct{}, max(2, runtime.NumCPU())) // a probe mostly waits, but more than that would start slowly
+	var running sync.WaitGroup
+	for i, name := range names {
+		running.Go(func() {
+			turns <- struct{}{}
+			defer func() { <-turns }()
+			out.Agents[i] = d.checkAgent(ctx, name)
+		})
 	}
+	running.Wait()
 	out.Identity = d.commitIdentity(ctx)
 	return out, ctx.Err()
 }

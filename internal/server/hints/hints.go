@@ -4,6 +4,7 @@ package hints
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 )
 
 // Hints inspects the projects and the machine of a server.
@@ -18,6 +20,7 @@ type Hints struct {
 	Git        *git.Git
 	Project    func(name string) (task.Project, bool)
 	Definition func(t *task.Task) (*workflow.Definition, error)
+	Tasks      func(task.Filter, func(fold []byte) error) error
 	NoTmux     bool   // agents run without a terminal, because tmux is not installed
 	Config     string // path of config.json
 }
@@ -36,6 +39,9 @@ func (h Hints) ForNewTask(ctx context.Context, w *signal.NewTask, t *task.Task) 
 	}
 	if w.BaseBranch == "" && t.Parent == "" {
 		add(h.otherBase(ctx, p, t))
+	}
+	if t.Queued {
+		add(h.fullPool(p))
 	}
 	add(h.fewestAgents(t))
 	if h.NoTmux {
@@ -68,4 +74,28 @@ func (h Hints) fewestAgents(t *task.Task) string {
 		return ""
 	}
 	return fmt.Sprintf("workflow %s starts at least %d agents for it: %s", t.Workflow, len(roles), strings.Join(roles, ", "))
+}
+
+// fullPool says what holds the workspaces of a project that has none left, if people are waited for: a task keeps its
+// workspace until it is over.
+func (h Hints) fullPool(p task.Project) string {
+	held, waiting := 0, []string{}
+	err := h.Tasks(task.Filter{Project: p.Name}, func(fold []byte) error {
+		var t task.Task
+		if err := json.Unmarshal(fold, &t); err != nil || t.Workspace == "" {
+			return err
+		}
+		held++
+		if def, err := h.Definition(&t); err == nil {
+			if st, ok := def.StateNamed(t.Status); ok && st.Kind == workflow.HumanDo {
+				waiting = append(waiting, t.Branch)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(waiting) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of the %d workspaces of %s are held by work that waits for your review (%s): merge or cancel some of it, or run orange project update %s --pool-size %d",
+		len(waiting), max(held, p.PoolSize), p.Name, humanize.FirstFew(waiting, 3), p.Name, p.PoolSize+2)
 }

@@ -279,7 +279,7 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 			return err
 		}
 		p := updated.Project
-		lines := []string{fmt.Sprintf("Updated project %s: %d workspaces, workflow %s%s", p.Name, p.PoolSize, orDash(p.Workflow), policyText(p))}
+		lines := []string{fmt.Sprintf("Updated project %s: %d workspaces%s%s", p.Name, p.PoolSize, workflowText(p), policyText(p))}
 		if trustGit {
 			lines = append(lines, gitProgramsText(updated.Git)...)
 		}
@@ -514,6 +514,14 @@ func budgetText(b task.Budget) string {
 	add(b.DayMicros, formatDollars(b.DayMicros)+" a day")
 	add(int64(b.DayAttempts), fmt.Sprintf("%d attempts a day", b.DayAttempts))
 	return strings.Join(out, ", ")
+}
+
+// workflowText names the workflow of a project, as text to append to a line; "" if the project names none.
+func workflowText(p task.Project) string {
+	if p.Workflow == "" {
+		return ""
+	}
+	return ", workflow " + p.Workflow
 }
 
 // policyText describes the policy of a project, as text to append to a line.

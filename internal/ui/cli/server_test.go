@@ -76,7 +76,7 @@ func TestPolicyOfAProject(t *testing.T) {
 		{name: "add, too fine a cost", args: "project add --max-day-cost 0.0000001", code: 2, err: "give at most 6 decimals"},
 		{name: "add, a cost below nothing", args: "project add --max-day-cost=-1", code: 2, err: "give dollars"},
 		{name: "add, attempts below nothing", args: "project add --max-task-attempts -1", code: 2, err: "--max-task-attempts -1: give a positive integer, or 0 for no bound"},
-		{name: "update one bound and keep the others", args: "project update p --max-task-cost 7.5", prepare: known, out: "Updated project p: 2 workspaces, workflow -, base main, delivery pr, at most $5.00 a task",
+		{name: "update one bound and keep the others", args: "project update p --max-task-cost 7.5", prepare: known, out: "Updated project p: 2 workspaces, base main, delivery pr, at most $5.00 a task",
 			asked: []string{`PATCH /v1/projects/p {"budget":{"task_attempts":4,"task_cost_micro_usd":7500000,"day_attempts":9,"day_cost_micro_usd":1500}}`}},
 		{name: "take bounds away", args: "project update p --max-task-cost 0 --max-task-attempts 0 --max-day-cost 0 --max-day-attempts 0", prepare: known,
 			asked: []string{`PATCH /v1/projects/p {"budget":{}}`}},
