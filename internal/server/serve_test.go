@@ -18,6 +18,7 @@ import (
 	"orange/internal/runtime/local"
 	"orange/internal/server/homestore"
 	"orange/internal/ui/cli"
+	"orange/internal/wait"
 )
 
 // TestMain lets the test binary be the process that writes effects down.
@@ -84,17 +85,13 @@ func TestAServerThatIsNotStartedDoesNothing(t *testing.T) {
 		t.Error("it listens")
 	}
 	check(t, s.Close())
-	for end := time.Now().Add(longest); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d goroutines are left, and there were %d", runtime.NumGoroutine(), before)
-		}
-	}
+	wait.Until(t, fmt.Sprintf("at most %d goroutines are left", before), func() bool { return runtime.NumGoroutine() <= before }, func() any { return runtime.NumGoroutine() })
 	again, err := New(cfg, "test", cli.ServeOptions{}) // the folder is free
 	check(t, err)
 	check(t, again.Close())
 }
 
-// A server with many owed effects performs them as soon as it is started. The race detector looks on.
+// A server with many pending effects performs them as soon as it is started. The race detector watches.
 func TestAServerThatIsStartedPerformsWhatIsOwed(t *testing.T) {
 	cfg := owingHome(t, 8)
 	s, err := New(cfg, "test", cli.ServeOptions{}) // is closed while effects are performed
@@ -104,20 +101,16 @@ func TestAServerThatIsStartedPerformsWhatIsOwed(t *testing.T) {
 	s, err = New(cfg, "test", cli.ServeOptions{})
 	check(t, err)
 	check(t, s.Start(t.Context()))
-	for end := time.Now().Add(longest); ; time.Sleep(10 * time.Millisecond) {
+	pending := 0
+	wait.Until(t, "no effect is pending", func() bool {
 		tasks, err := s.store.UnsettledTasks()
 		check(t, err)
-		owed := 0
+		pending = 0
 		for _, one := range tasks {
-			owed += len(one.Pending)
+			pending += len(one.Pending)
 		}
-		if owed == 0 && effectsOf(cfg) != "" {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%d effects are owed", owed)
-		}
-	}
+		return pending == 0 && effectsOf(cfg) != ""
+	}, func() any { return pending })
 	check(t, s.Close())
 	if err := s.Wait(); err != nil {
 		t.Error(err)

@@ -1,12 +1,6 @@
 package server
 
-import (
-	"testing"
-	"time"
-)
-
-// longest bounds every wait for something that must come.
-const longest = 90 * time.Second
+import "testing"
 
 func check(t *testing.T, err error) {
 	t.Helper()

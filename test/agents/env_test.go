@@ -22,6 +22,7 @@ import (
 	"orange/internal/config"
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
+	"orange/internal/wait"
 	"orange/internal/wire"
 )
 
@@ -283,14 +284,15 @@ func (s *env) worktree(t task.Task) string { return filepath.Join(s.data, "works
 func (s *env) await(id task.ID, what string, holds func(task.Task) bool) task.Task {
 	s.t.Helper()
 	var t task.Task
-	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+	seen := func() any { return fmt.Sprintf("%+v\n%s", t, s.orange("task", "history", string(id))) }
+	wait.Until(s.t, what, func() bool {
 		if t = s.task(id); holds(t) {
-			return t
+			return true
 		}
 		if t.Status == "stuck" || t.CounterValue("crash_count") > s.crashes {
-			break
+			s.t.Fatalf("the task failed, expected: %s\n%v", what, seen())
 		}
-	}
-	s.t.Fatalf("it does not come: %s\n%+v\n%s", what, t, s.orange("task", "history", string(id)))
+		return false
+	}, seen)
 	return t
 }

@@ -4,16 +4,19 @@ package agents_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"orange/internal/config"
 	"orange/internal/scriptedmodel"
+	"orange/internal/wait"
 )
 
 // releaseOf returns a folder with a release for this machine: that of ORANGE_DIST, or one that is built from the commit.
@@ -104,17 +107,10 @@ func (d *desk) enter(line string) {
 func (d *desk) shows(words ...string) {
 	d.t.Helper()
 	text := ""
-	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	wait.Until(d.t, fmt.Sprintf("the terminal shows %q", words), func() bool {
 		text, _ = d.screen("capture-pane", "-p", "-J", "-t", "desk")
-		missing := false
-		for _, w := range words {
-			missing = missing || !strings.Contains(text, w)
-		}
-		if !missing {
-			return
-		}
-	}
-	d.t.Fatalf("it does not show %q:\n%s", words, text)
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	}, func() any { return text })
 }
 
 // picture draws what a terminal shows, if ORANGE_PICTURES names a folder for pictures.
@@ -136,15 +132,10 @@ func (s *env) picture(name, title, socket, pane string) {
 // awaitWork waits until the agent has asked its model about the task, and returns when it was.
 func (s *env) awaitWork() time.Time {
 	s.t.Helper()
-	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		for _, r := range s.model.Requests() {
-			if r.Script == workerScript {
-				return time.Now()
-			}
-		}
-	}
-	s.t.Fatal("no agent works")
-	return time.Time{}
+	wait.Until(s.t, "an agent works", func() bool {
+		return slices.ContainsFunc(s.model.Requests(), func(r scriptedmodel.Request) bool { return r.Script == workerScript })
+	})
+	return time.Now()
 }
 
 // firstJob works for a while, so that the agent is seen at work, and hands over.

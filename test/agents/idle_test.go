@@ -25,6 +25,7 @@ import (
 	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
+	"orange/internal/wait"
 )
 
 // inProse returns a turn that ends with a question in prose, without a tool, as agents mostly ask.
@@ -73,10 +74,11 @@ func TestAQuestionInProseIsAnswered(t *testing.T) {
 // asked waits until the question of a turn is in the inbox, and logs how long that took.
 func (s *env) asked(id task.ID, turn int) explain.Item {
 	s.t.Helper()
-	for end := time.Now().Add(longest); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	var found explain.Item
+	wait.Until(s.t, fmt.Sprintf("question %d is in the inbox", turn+1), func() bool {
 		said := s.saidAt(turn)
 		if said.IsZero() {
-			continue
+			return false
 		}
 		var out struct {
 			Items []explain.Item `json:"items"`
@@ -85,12 +87,13 @@ func (s *env) asked(id task.ID, turn int) explain.Item {
 		for _, it := range out.Items {
 			if it.Task == id && it.Kind == explain.ItemIdle && len(it.Reasons) > 0 && strings.Contains(it.Reasons[0].Text, fmt.Sprintf("number %d:", turn+1)) {
 				s.t.Logf("%s: question %d is in the inbox %v after the model's last byte", s.agent, turn+1, time.Since(said).Round(time.Millisecond))
-				return it
+				found = it
+				return true
 			}
 		}
-	}
-	s.t.Fatalf("question %d does not come: %s\n%s", turn+1, s.orange("inbox"), s.orange("task", "history", string(id)))
-	return explain.Item{}
+		return false
+	}, func() any { return s.orange("inbox") + "\n" + s.orange("task", "history", string(id)) })
+	return found
 }
 
 // saidAt returns when the model sent a turn of the worker's script, or zero if it has not.
@@ -193,11 +196,8 @@ func (s *env) answerByDashboard(_ task.ID, words string) {
 	}
 	until := func(what string, holds func(text string) bool) {
 		s.t.Helper()
-		for end := time.Now().Add(longest); !holds(screen("capture-pane", "-p", "-t", "stage")); time.Sleep(20 * time.Millisecond) {
-			if time.Now().After(end) {
-				s.t.Fatalf("it does not come: %s\n%s", what, screen("capture-pane", "-p", "-t", "stage"))
-			}
-		}
+		show := func() string { return screen("capture-pane", "-p", "-t", "stage") }
+		wait.Until(s.t, what, func() bool { return holds(show()) }, func() any { return show() })
 	}
 	shows := func(words ...string) {
 		s.t.Helper()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
 	"orange/internal/ui/cli"
+	"orange/internal/wait"
 )
 
 // change gives the next server and its agents another home.
@@ -51,17 +53,17 @@ func (s *env) wanted(id task.ID) explain.Item {
 	var out struct {
 		Items []explain.Item `json:"items"`
 	}
-	for end := began.Add(longest); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	var found explain.Item
+	wait.Until(s.t, "the task is in the inbox", func() bool {
 		s.ask(&out, "inbox")
-		for _, it := range out.Items {
-			if it.Task == id {
-				s.t.Logf("after %v: %s: %s", time.Since(began).Round(time.Second/10), it.Kind, it.Text)
-				return it
-			}
+		at := slices.IndexFunc(out.Items, func(it explain.Item) bool { return it.Task == id })
+		if at >= 0 {
+			found = out.Items[at]
 		}
-	}
-	s.t.Fatalf("nothing of it is in the inbox: %+v", s.task(id))
-	return explain.Item{}
+		return at >= 0
+	}, func() any { return s.task(id) })
+	s.t.Logf("after %v: %s: %s", time.Since(began).Round(time.Second/10), found.Kind, found.Text)
+	return found
 }
 
 // played counts the agents' requests that the model answered.

@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
+	"orange/internal/wait"
 )
 
 const (
@@ -104,9 +105,5 @@ func (s *env) screen() string {
 
 func (s *env) awaitScreen(what, words string) {
 	s.t.Helper()
-	for end := time.Now().Add(longest); !strings.Contains(s.screen(), words); time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(end) {
-			s.t.Fatalf("it does not come: %s\n%s", what, s.screen())
-		}
-	}
+	wait.Until(s.t, what, func() bool { return strings.Contains(s.screen(), words) }, func() any { return s.screen() })
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"orange/internal/wait"
 )
 
 // longest bounds every wait for something that must come.
@@ -157,19 +159,14 @@ func TestWhatHappensInAPauseIsToldOnce(t *testing.T) {
 // passHour waits until a call is scheduled, and lets an hour pass.
 func passHour(t *testing.T, w *Watcher, dir string) {
 	t.Helper()
-	for end := time.Now().Add(longest); ; time.Sleep(time.Millisecond) {
+	var e *subscription
+	wait.Until(t, "a call is scheduled", func() bool {
 		w.mu.Lock()
-		e := w.folders[dir].subscriptions[0]
-		passed := e.timer != nil && e.timer.Stop()
-		w.mu.Unlock()
-		if passed {
-			w.callAfterPause(e)
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatal("nobody waits")
-		}
-	}
+		defer w.mu.Unlock()
+		e = w.folders[dir].subscriptions[0]
+		return e.timer != nil && e.timer.Stop()
+	})
+	w.callAfterPause(e)
 }
 
 func TestAFolderSleepsWhileAllWaitAlready(t *testing.T) {
@@ -184,11 +181,7 @@ func TestAFolderSleepsWhileAllWaitAlready(t *testing.T) {
 	falls := func() {
 		t.Helper()
 		write(t, dir, "file", "x")
-		for end := time.Now().Add(longest); !asleep(); time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatal("it is awake")
-			}
-		}
+		wait.Until(t, "the folder sleeps", asleep)
 	}
 	falls()
 	passHour(t, w, dir)

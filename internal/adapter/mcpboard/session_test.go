@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -23,6 +22,7 @@ import (
 	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 	"orange/internal/trackertest/fakejoan"
+	"orange/internal/wait"
 )
 
 var _ trackers.Backend = (*mcpboard.Tracker)(nil)
@@ -133,12 +133,7 @@ func TestAProgramGetsItsEnvironmentAndEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for end := time.Now().Add(10 * time.Second); syscall.Kill(pid, 0) == nil && !zombie(pid); {
-			if time.Now().After(end) {
-				t.Fatalf("%s lives on", name)
-			}
-			time.Sleep(time.Millisecond)
-		}
+		wait.Until(t, name+" has ended", func() bool { return syscall.Kill(pid, 0) != nil || zombie(pid) })
 	}
 	if _, err := b.AccountName(t.Context()); err == nil {
 		t.Error("it was closed")

@@ -4,11 +4,14 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"orange/internal/wait"
 )
 
 // Orphans are reaped, and the children of os/exec are left to it.
@@ -20,9 +23,9 @@ func TestOrphansAreReaped(t *testing.T) {
 	if err := exec.Command("sh", "-c", "(sleep 0.1 &)").Run(); err != nil {
 		t.Fatal(err)
 	}
-	var wait sync.WaitGroup
+	var children sync.WaitGroup
 	for range 20 {
-		wait.Go(func() {
+		children.Go(func() {
 			cmd := exec.Command("sh", "-c", "exit 3")
 			if err := cmd.Start(); err != nil {
 				t.Error(err)
@@ -34,25 +37,14 @@ func TestOrphansAreReaped(t *testing.T) {
 			}
 		})
 	}
-	wait.Wait()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		left := 0
+	children.Wait()
+	wait.Until(t, "every orphan is reaped", func() bool {
 		rows, err := listProcesses()
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range rows {
-			if r.zombie && r.parent == os.Getpid() {
-				left++
-			}
-		}
-		if left == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d orphans are still there", left)
-		}
-	}
+		return !slices.ContainsFunc(rows, func(r row) bool { return r.zombie && r.parent == os.Getpid() })
+	})
 }
 
 // While no more files can be opened, the handles of os/exec cannot be seen: then nobody is

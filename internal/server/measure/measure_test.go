@@ -21,6 +21,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/view/overview"
+	"orange/internal/wait"
 )
 
 // view is a Service of tasks that are only imagined: it has their store and their journal,
@@ -437,11 +438,7 @@ func TestACommitIsHeardAndOutputIsNot(t *testing.T) {
 	defer func() { stop() }()
 	becomes := func(commits int) {
 		t.Helper()
-		for end := time.Now().Add(90 * time.Second); w.commits("a") != commits; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("%d commits are not seen", commits)
-			}
-		}
+		wait.Until(t, fmt.Sprintf("%d commits are seen", commits), func() bool { return w.commits("a") == commits })
 	}
 	w.ChangedSince(0)
 	w.has("a", 1)
@@ -468,11 +465,7 @@ func TestACommitIsHeardAndOutputIsNot(t *testing.T) {
 		t.Errorf("%d folders are watched", n)
 	}
 	w.happens(journal.Entry{Task: "a", Type: journal.TaskDeleted})
-	for end := time.Now().Add(90 * time.Second); w.Watcher.Len() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it is still watched")
-		}
-	}
+	wait.Until(t, "the folder is not watched", func() bool { return w.Watcher.Len() == 0 })
 	stop()
 	stop = func() {}
 }

@@ -362,7 +362,7 @@ func (p parts) List() ([]tracker.Reading, error) {
 
 func (parts) SaveTracker(_ context.Context, c tracker.Config) (tracker.Config, error) { return c, nil }
 func (parts) RemoveTracker(context.Context, string) error                             { return nil }
-func (parts) IssueStatus(*task.Task) *tracker.IssueStatus                           { return nil }
+func (parts) IssueStatus(*task.Task) *tracker.IssueStatus                             { return nil }
 
 func (p parts) ListIssues(name string) ([]tracker.Issue, error) {
 	a, err := answerOf[wire.IssueList](p, wire.PathTrackerIssues, name)

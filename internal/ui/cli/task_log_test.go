@@ -17,6 +17,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/transcript"
 	"orange/internal/ui/cli"
+	"orange/internal/wait"
 	"orange/internal/wire"
 )
 
@@ -41,11 +42,7 @@ func (s *screen) String() string {
 // shows waits until the screen shows all of text and nothing else.
 func (s *screen) shows(t *testing.T, text string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); s.String() != text; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("shows %q, want %q", s.String(), text)
-		}
-	}
+	wait.Until(t, fmt.Sprintf("the screen shows %q", text), func() bool { return s.String() == text }, func() any { return s.String() })
 }
 
 // changing are attempts that a test changes while a command runs.
@@ -60,17 +57,11 @@ type changing struct {
 // asked waits until the attempts were asked for so often.
 func (c *changing) asked(t *testing.T, times int) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	wait.Until(t, fmt.Sprintf("the attempts were read %d times", times), func() bool {
 		c.mu.Lock()
-		count := c.count
-		c.mu.Unlock()
-		if count >= times {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("asked %d times, want %d", count, times)
-		}
-	}
+		defer c.mu.Unlock()
+		return c.count >= times
+	})
 }
 
 func (c *changing) leave() {
@@ -247,11 +238,7 @@ func TestAConversationIsFollowedToItsEnd(t *testing.T) {
 // begins waits until the screen shows something that begins so.
 func (s *screen) begins(t *testing.T, text string) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !strings.HasPrefix(s.String(), text); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("shows %q, want %q", s.String(), text)
-		}
-	}
+	wait.Until(t, fmt.Sprintf("the screen begins with %q", text), func() bool { return strings.HasPrefix(s.String(), text) }, func() any { return s.String() })
 }
 
 func TestAConversationIsShown(t *testing.T) {
