@@ -93,7 +93,7 @@ key Escape; key Escape
 key i; shot inbox "orange: the inbox"
 key Escape
 key c; key -l "Let customers pay by invoice"; key Tab
-key -l "Offer it from the second order on."; key M-Enter; key M-Enter; key -l "- the address is checked first"; key M-Enter; key -l "- at most 200 EUR"
+key -l "Offer it from the second order on."; key M-Enter; key M-Enter; key -l -- "- the address is checked first"; key M-Enter; key -l -- "- at most 200 EUR"
 shot create "orange: a new task"
 key Escape
 key q

@@ -17,6 +17,7 @@ import (
 
 	"orange/internal/adapter/gitea"
 	"orange/internal/core/tracker"
+	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
 )
 
@@ -30,6 +31,7 @@ func TestGitea(t *testing.T) {
 		"every state of a check":                          checkStates,
 		"what people say in reviews":                      reviews,
 		"an issue that is a number":                       numbers,
+		"an issue that is read":                           readIssue,
 		"a branch that conflicts":                         conflict,
 		"a draft":                                         draft,
 		"a head that moved":                               movedHead,
@@ -170,6 +172,30 @@ func numbers(t *testing.T, w *world) {
 	slices.Sort(got)
 	if diff := cmp.Diff([]string{"a", "task/12-fix"}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// readIssue reads what orange run --issue needs: title, text and author, and neither a pull request of another number nor
+// the issue of another repository.
+func readIssue(t *testing.T, w *world) {
+	w.person(t, reviewer)
+	is, _, err := w.as(t, reviewer).CreateIssue(chief, w.repo, sdk.CreateIssueOption{Title: "Log in", Body: "Do it well.\n\n## Plan\n\nnone\n"})
+	must(t, err)
+	f, ok := w.OpenClient(t).(trackers.IssueReader)
+	if !ok {
+		t.Fatal("this forge reads no issues")
+	}
+	at, ok := tracker.ParseIssueAddress(is.HTMLURL)
+	if !ok || at.Key != fmt.Sprint(is.Index) || !f.HasRepository(at.Host, at.Scope) || f.HasRepository(at.Host, chief+"/other") {
+		t.Fatalf("%s is read as %+v", is.HTMLURL, at)
+	}
+	got, err := f.ReadIssue(t.Context(), at.Key)
+	must(t, err)
+	if got.Card.Title != "Log in" || !strings.Contains(got.Card.Description, "Do it well.") || got.Card.Author != reviewer || got.URL == "" {
+		t.Errorf("%+v", got)
+	}
+	if _, err := f.ReadIssue(t.Context(), "99"); !errors.Is(err, tracker.ErrNotFound) {
+		t.Errorf("an issue that does not exist: %v", err)
 	}
 }
 
