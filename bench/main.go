@@ -60,6 +60,7 @@ func allMeasurements(orange string) []measurement {
 		{"server", func(r *report, dir string) error { return measureServer(r, dir, orange) }},
 		{"agents", func(r *report, dir string) error { return measureAgents(r, dir, orange) }},
 		{"spawn", func(r *report, dir string) error { return measureSpawns(r, dir, orange) }},
+		{"checks", func(r *report, dir string) error { return measureChecks(r, dir, orange) }},
 		{"seen", func(r *report, dir string) error { return measureDisplays(r, dir, orange) }},
 	}
 }

@@ -94,7 +94,11 @@ func (s *env) timeSpawn(ctx context.Context, branch string) (time.Duration, erro
 
 // cancelTask cancels a task whose agent runs, and waits until nothing of it is left.
 func (s *env) cancelTask(ctx context.Context, id task.ID) error {
-	if _, err := s.awaitAgents(ctx, 2); err != nil {
+	err := waitUntil(ctx, "the start is recorded", 20*time.Millisecond, func() (bool, error) {
+		v, err := s.client.ReadTask(ctx, string(id))
+		return len(v.Task.Attempts) == 1 && v.Task.Attempts[0].Running && len(v.Task.Pending) == 0, err
+	})
+	if err != nil {
 		return err
 	}
 	if _, err := s.client.SendSignal(ctx, string(id), sig.Signal{Kind: sig.Request, Actor: task.Human, Verb: "cancel"}); err != nil {
