@@ -101,3 +101,18 @@ func TestACheckOfARepositoryWithoutCommits(t *testing.T) {
 		t.Errorf("%+v", got.CheckResults)
 	}
 }
+
+// A worker that stays at its terminal is sent the failing lines, and goes on.
+func TestAWorkerAtItsTerminalIsSentTheFailingLines(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "tmux", "--workflow", "solo", "--check", good)
+	hand := "  - run: orange task update --status reviewing\n  - wait:\n"
+	id := s.create("feat/cart", "worker:\n  - commit: {file: cart.txt, text: \"bad\\n\", message: first}\n"+hand+"  - commit: {file: cart.txt, text: \"good\\n\", message: second}\n"+hand)
+	got := s.reaches(id, "reviewing")
+	if n := got.AttemptsOfRole("worker"); n != 1 {
+		t.Errorf("there were %d workers", n)
+	}
+	if text := s.orange("task", "log", string(id), "--attempt", "1"); !strings.Contains(text, "expected good, got bad") {
+		t.Errorf("the worker was sent:\n%s", text)
+	}
+}
