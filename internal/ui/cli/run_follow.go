@@ -278,6 +278,11 @@ func (r *runner) showMove(e *journal.Entry) error {
 	if wantsJSON(r.cmd) {
 		return printJSON(r.Stdout, runEvent{Event: "state", At: e.At, ID: r.task.ID, State: e.To})
 	}
+	if e.Check != nil {
+		if err := r.printLine(e.Check.Describe()); err != nil {
+			return err
+		}
+	}
 	return r.printLine(e.To + r.describeState(e.To))
 }
 
@@ -292,6 +297,8 @@ func (r *runner) describeState(name string) string {
 		return ": the " + st.Role + " works"
 	case st.Kind == workflow.Queued && r.row.Queued && r.row.Status == name:
 		return ": it waits for a free workspace"
+	case st.Kind == workflow.CheckDo:
+		return ": Orange runs the checks"
 	case st.Kind == workflow.HumanDo:
 		return ": it is your turn"
 	case st.Kind == workflow.Halt:
