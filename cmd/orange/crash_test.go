@@ -13,6 +13,7 @@ import (
 // others (-short: of orange alone). One round in ten of make soak kills them at every boundary of orange and orange-direct. The program is
 // built without the race detector, because it runs some hundred times.
 func TestCrashAtEveryBoundary(t *testing.T) {
+	t.Parallel()
 	program, err := built()
 	if err != nil {
 		t.Fatal(err)

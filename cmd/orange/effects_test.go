@@ -13,6 +13,7 @@ import (
 // agents, again and again: each time the server dies at the next boundary of an effect.
 // Whatever was under way, the task ends the same.
 func TestTheServerIsKilledAtEachEffect(t *testing.T) {
+	t.Parallel()
 	most := 40
 	if testing.Short() {
 		most = 4

@@ -180,6 +180,7 @@ func TestARestoreRepeatsNothing(t *testing.T) {
 
 // A restore that is killed at each of its steps is done again, and ends as one that was not.
 func TestARestoreIsKilledAtEachStep(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	old := s.create("old", planner)
 	s.reaches(old, "working")

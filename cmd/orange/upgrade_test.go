@@ -72,6 +72,7 @@ func waits(name string) string { return "until [ -e ../../../" + name + " ]; do 
 // An upgrade under a living agent of the earlier release loses nothing: the agent, its shim and its
 // window go on, its hooks and commands reach the new server, its exit is seen, and it is resumed.
 func TestAnUpgradeKeepsLivingAgents(t *testing.T) {
+	t.Parallel()
 	for _, sessions := range []string{"tmux", "headless"} {
 		t.Run(sessions, func(t *testing.T) {
 			s := openEnv(t, sessions)
@@ -138,6 +139,7 @@ reviewer#2:
 
 // A new program whose server does not answer is rolled back, and the old server continues.
 func TestAnUpgradeThatFailsIsTakenBack(t *testing.T) {
+	t.Parallel()
 	if os.Getenv(previousVariable) != "" {
 		t.Skip("the earlier program may have no orange upgrade")
 	}

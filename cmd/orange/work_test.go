@@ -361,6 +361,7 @@ func TestAConflictIsResolvedByAPersonWhereWorkCannotBeSentBack(t *testing.T) {
 }
 
 func TestFiftyTasksShareThreeWorkspaces(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless", "--pool-size", "3")
 	tasks := 50
 	if testing.Short() {
