@@ -69,7 +69,9 @@ func (r *taskRun) stopTurn() {
 	if !t.on {
 		return
 	}
-	t.on = false
+	if t.on = false; t.check != "" {
+		return // it is nobody's work
+	}
 	now := min(r.now, t.to)
 	worked := now - t.from
 	switch {
@@ -95,6 +97,10 @@ func (r *taskRun) endTurn() {
 	r.stopTurn()
 	a, ok := r.t.AttemptByNumber(t.attempt)
 	if !ok {
+		return
+	}
+	if t.check != "" {
+		r.endCheck(a, t.check)
 		return
 	}
 	switch t.ending {
@@ -206,6 +212,7 @@ func (r *taskRun) answerAsPerson() {
 		r.submitSignal(&signal.Signal{Kind: signal.Resume, Actor: task.Human})
 	case r.rand.drawChance(r.plan.person.Cancel) && r.takePersonWay(s.cancels):
 	case asked != nil && r.takePersonWay([]wayOut{{kind: signal.Request, to: asked.To}}):
+	case s.kind == workflow.CheckDo && r.t.WorkFailed != "" && r.submitSignal(&signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbCheck}):
 	case r.t.WorkFailed != "" && r.takePersonWay(s.changes):
 	case s.kind == workflow.Agent && r.submitSignal(&signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn}):
 	case r.rand.drawChance(r.plan.person.RequestChanges) && r.takePersonWay(s.changes):

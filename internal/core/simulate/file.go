@@ -19,6 +19,7 @@ type profileFile struct {
 	States  map[string]json.RawMessage `json:"states"`
 	Human   json.RawMessage            `json:"human"`
 	Effects json.RawMessage            `json:"effects"`
+	Checks  json.RawMessage            `json:"checks"`
 }
 
 // WithFile returns the profile changed by a profile file (JSON): first by its roles, then by
@@ -53,6 +54,16 @@ func (p Profile) WithFile(def *workflow.Definition, text []byte) (Profile, error
 	}
 	if err := decodeNamed(f.Effects, "effects", &out.Effects); err != nil {
 		return Profile{}, err
+	}
+	if len(f.Checks) > 0 {
+		checks := DefaultChecks()
+		if out.Checks != nil {
+			checks = *out.Checks
+		}
+		if err := decodeNamed(f.Checks, "checks", &checks); err != nil {
+			return Profile{}, err
+		}
+		out.Checks = &checks
 	}
 	return out, out.checkAgainst(def)
 }

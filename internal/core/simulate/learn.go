@@ -43,6 +43,7 @@ func LearnProfile(def *workflow.Definition, base Profile, journals [][]journal.E
 			out.Profile.States[name] = h
 		}
 	}
+	out.Notes = append(out.Notes, l.checks.applyToChecks(&out.Profile)...)
 	out.Notes = append(out.Notes, l.applyToPerson(&out.Profile.Human)...)
 	out.Notes = append(out.Notes, "tokens, cost and usage limits are not in the journals: the given values stay")
 	return out
@@ -52,6 +53,7 @@ func LearnProfile(def *workflow.Definition, base Profile, journals [][]journal.E
 type journalLearner struct {
 	def     *workflow.Definition
 	states  map[string]*stateSamples
+	checks  checkSamples
 	delays  []time.Duration
 	asked   int // decisions of people in human states
 	changes int
@@ -78,6 +80,7 @@ func (l *journalLearner) readJournal(entries []journal.Entry) bool {
 	for i := range entries {
 		e := &entries[i]
 		l.observeBeforeFold(e)
+		l.checks.countCheck(e)
 		if journal.Apply(&l.t, e) != nil {
 			return false
 		}

@@ -22,6 +22,7 @@ type runPlan struct {
 	delay    logNormal
 	person   Person
 	effects  EffectBehavior
+	checks   CheckBehavior
 	create   signal.Signal
 	evidence []signal.Evidence // everything that a gate may require
 	children []signal.Child    // of a task that waits for some: as many as guards require, all far enough
@@ -30,6 +31,8 @@ type runPlan struct {
 	digests  []string
 	maxTime  time.Duration
 	maxSteps int
+
+	checkTime logNormal
 }
 
 // statePlan is what agents and people may do in a state.
@@ -72,7 +75,7 @@ const (
 	simulatedProject = "simulated"
 )
 
-func newRunPlan(def *workflow.Definition, o RunOptions) (*runPlan, error) {
+func newRunPlan(def *workflow.Definition, o RunOptions, checks task.Checks) (*runPlan, error) {
 	if o.Profile.States == nil {
 		o.Profile = DefaultProfile(def)
 	}
@@ -109,7 +112,10 @@ func newRunPlan(def *workflow.Definition, o RunOptions) (*runPlan, error) {
 		p.index[def.States[i].Name] = i
 		p.states = append(p.states, p.planState(&def.States[i], o.Profile.States[def.States[i].Name]))
 	}
-	return p, p.planCreation()
+	if c := o.Profile.Checks; c != nil {
+		p.checks, p.checkTime = *c, c.Duration.toLogNormal()
+	}
+	return p, p.planCreation(checks)
 }
 
 // findEvidence collects everything that gates require besides sections.
@@ -126,10 +132,10 @@ func (p *runPlan) findEvidence() {
 }
 
 // planCreation finds how a task is created, and returns an error if none can be.
-func (p *runPlan) planCreation() error {
+func (p *runPlan) planCreation(checks task.Checks) error {
 	p.create = signal.Signal{
 		Kind: signal.Create, At: p.begin, Actor: task.Human, Free: p.free, Evidence: p.evidence,
-		New: &signal.New{ID: simulatedID, Project: simulatedProject, Branch: simulatedProject, Summary: simulatedProject, Spawn: true},
+		New: &signal.New{ID: simulatedID, Project: simulatedProject, Branch: simulatedProject, Summary: simulatedProject, Spawn: true, Checks: checks},
 	}
 	if first := p.def.EdgesFrom(workflow.New); len(first) > 0 {
 		if e := &p.def.Edges[first[0]]; !e.PermitsActor(task.Human) && len(e.By) > 0 {

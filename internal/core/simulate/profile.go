@@ -14,6 +14,7 @@ type Profile struct {
 	States  map[string]StateBehavior `json:"states"` // those with a role
 	Human   Person                   `json:"human"`
 	Effects EffectBehavior           `json:"effects"`
+	Checks  *CheckBehavior           `json:"checks,omitempty"` // nil: tasks have no checks
 }
 
 // StateBehavior describe how the agent of a state behaves. A turn is one piece of work of one agent in
@@ -145,6 +146,11 @@ func (p *Profile) checkAgainst(def *workflow.Definition) error {
 	}
 	if err := p.Human.Delay.checkTimes("delay"); err != nil {
 		return fmt.Errorf("human: %w", err)
+	}
+	if p.Checks != nil {
+		if err := p.Checks.checkFigures(); err != nil {
+			return fmt.Errorf("checks: %w", err)
+		}
 	}
 	if err := checkProbabilities(namedProbability{"fail", p.Effects.Fail}); err != nil {
 		return fmt.Errorf("effects: %w", err)

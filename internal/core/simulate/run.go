@@ -65,6 +65,7 @@ type agentTurn struct {
 	length   time.Duration // without the interruption, if it is completed
 	tokens   float64
 	ending   turnEnding
+	check    string // outcome of a check, which runs instead of an agent; "" for none
 }
 
 // turnEnding is how a turn ends.
@@ -199,6 +200,9 @@ func (r *taskRun) startRequested() {
 		}
 		s = &r.plan.states[r.at]
 	}
+	if s.kind == workflow.CheckDo {
+		r.endTurnsBesideCheck()
+	}
 	if e, ok := engine.NextEffect(&r.t); !ok {
 		r.effect = ""
 	} else if e.ID != r.effect || e.Tries != r.try {
@@ -208,7 +212,11 @@ func (r *taskRun) startRequested() {
 			r.effectAt = max(r.effectAt, e.NotBefore.Sub(r.plan.begin))
 		}
 	}
-	r.beginTurn(s)
+	if s.kind == workflow.CheckDo {
+		r.beginCheck()
+	} else {
+		r.beginTurn(s)
+	}
 	if r.stale {
 		r.setTimer()
 	}
@@ -247,6 +255,8 @@ func (r *taskRun) performEffect() {
 		receipt.OK, receipt.Error = false, "simulated"
 	} else if info, _ := workflow.EffectNamed(e.Do); info.Kills {
 		r.killAgents(&e)
+	} else if a, ok := r.t.AttemptByNumber(e.Attempt); ok && info.Notifies && !e.Start && a.Condition.Name == task.Idle {
+		r.noticeCondition(a.Number, task.Running) // it takes the message
 	}
 	r.effect = ""
 	r.submitSignal(&signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &receipt})

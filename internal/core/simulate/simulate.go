@@ -18,12 +18,13 @@ type RunOptions struct {
 }
 
 // Run plays n runs, beginning with number first. Each is the whole life of one task under
-// engine.Decide, without checks: how often they fail is a property of the project, not of the
-// workflow. A run depends only on the seed and its number, so that runs can be distributed
+// engine.Decide. How often checks fail is a property of the project, not of the workflow, so
+// tasks have checks only if the profile describes them. A run depends only on the seed and its number, so that runs can be distributed
 // and their results merged in any order.
 func Run(def *workflow.Definition, o RunOptions, first, n int) (Result, error) {
-	def = def.ForTask(nil)
-	p, err := newRunPlan(def, o)
+	checks := simulatedChecks(def, &o.Profile)
+	def = def.ForTask(checks)
+	p, err := newRunPlan(def, o, checks)
 	if err != nil {
 		return Result{}, err
 	}

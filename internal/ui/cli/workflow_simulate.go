@@ -31,6 +31,7 @@ type simulateFlags struct {
 	seed    uint64
 	profile string
 	learn   bool
+	checks  bool
 	whatIf  []string
 	plot    string
 }
@@ -53,6 +54,7 @@ func newWorkflowSimulateCommand(deps Deps) *cobra.Command {
 	flags.Uint64Var(&f.seed, "seed", 1, "where chance begins")
 	flags.StringVar(&f.profile, "profile", "", "how agents and people behave: a JSON `FILE`")
 	flags.BoolVar(&f.learn, "learn", false, "take what this installation's journals say about it")
+	flags.BoolVar(&f.checks, "checks", false, "tasks have checks, with typical results")
 	flags.StringArrayVar(&f.whatIf, "what-if", nil, "compare with another max: `counter=N`")
 	flags.StringVar(&f.plot, "plot", "", "draw durations and costs into `FILE.svg`")
 	return cmd
@@ -126,6 +128,10 @@ func (f *simulateFlags) runSimulation(cmd *cobra.Command, deps Deps, name string
 // loadProfile sets the profile: the defaults, overridden by what was learned, overridden by the file.
 func (f *simulateFlags) loadProfile(cmd *cobra.Command, deps Deps, def *workflow.Definition, s *simulation) error {
 	s.Profile = simulate.DefaultProfile(def)
+	if f.checks {
+		checks := simulate.DefaultChecks()
+		s.Profile.Checks = &checks
+	}
 	if f.learn {
 		l, err := learnHere(cmd, deps, def, s.Profile)
 		if err != nil {
