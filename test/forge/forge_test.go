@@ -32,6 +32,7 @@ func TestGitea(t *testing.T) {
 		"what people say in reviews":                      reviews,
 		"an issue that is a number":                       numbers,
 		"an issue that is read":                           readIssue,
+		"an issue that is run":                            runIssue,
 		"a branch that conflicts":                         conflict,
 		"a draft":                                         draft,
 		"a head that moved":                               movedHead,
