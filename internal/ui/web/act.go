@@ -93,14 +93,19 @@ func (s *Site) signalFromForm(r *http.Request, id, note string) (signal.Signal, 
 			return ask, newRefusal(http.StatusBadRequest, "the request names no state: choose one")
 		}
 		ask.To = to
-	case "answer", "request-changes":
+	case "answer", "request-changes", engine.VerbSend:
 		if note == "" {
 			return ask, newRefusal(http.StatusBadRequest, "the text is empty: write some text")
 		}
 		ask.Verb = do
-	case "complete", "cancel", "stuck", engine.Reopen, engine.Respawn, engine.VerbPush, engine.VerbCreatePR, engine.VerbApproveChanges:
+	case "complete", "cancel", "stuck", engine.Reopen, engine.VerbPush, engine.VerbCreatePR, engine.VerbApproveChanges:
 		ask.Verb = do
 	case engine.VerbCheck:
+		ask.Verb, ask.Arg = do, to
+	case engine.Respawn:
+		if to != "" && to != engine.Force {
+			return ask, newRefusal(http.StatusBadRequest, "unknown way to start an agent again: reload the page and try again")
+		}
 		ask.Verb, ask.Arg = do, to
 	case engine.VerbMerge:
 		if to != "" && to != workflow.MergeAuto && to != "ff" && to != "merge" {
