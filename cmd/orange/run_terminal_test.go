@@ -63,7 +63,7 @@ func TestRunLeavesTheTaskAlone(t *testing.T) {
 	g := s.show(120, 40, "trap : INT; "+s.program+" run Wait --harness script:"+s.write("slow.yaml", "worker:\n  - say: I take my time\n  - sleep: 1h\n"))
 	g.shows("working: the worker works", "worker: I take my time")
 	g.press("C-c")
-	g.shows("the task goes on without this command: come back with orange run --follow ", "it ended with 130")
+	g.shows("the task continues without this command: return with orange run --follow ", "it ended with 130")
 	if list := s.orange("task", "list"); !strings.Contains(list, "working") {
 		t.Errorf("the task does not go on:\n%s", list)
 	}

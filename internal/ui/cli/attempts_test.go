@@ -77,7 +77,7 @@ func TestTaskAttach(t *testing.T) {
 		{name: "printed", args: "task attach --print " + idOne, prepare: func(w *env) { there(w); w.IsTerminal = false },
 			out: "env -u TMUX tmux -L orange attach-session -t '=proj/feature:worker'\n"},
 		{name: "as JSON", args: "task attach --json " + idOne, prepare: func(w *env) { there(w); w.IsTerminal = false }, out: `{"argv":["tmux","-L"`},
-		{name: "no terminal here", args: "task attach " + idOne, code: 1, err: "this is no terminal to show an agent's on"},
+		{name: "no terminal here", args: "task attach " + idOne, code: 1, err: "standard output is not a terminal"},
 		{name: "no terminal there", args: "task attach " + idOne, prepare: func(w *env) {
 			there(w)
 			w.fails[path] = task.Mistakef("the worker runs without a terminal: see orange task log")

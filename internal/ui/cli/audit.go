@@ -226,7 +226,7 @@ func (a *auditor) findMerge(ctx context.Context, j *auditJournal, commit, root s
 	if err == nil && m == nil {
 		err = fmt.Errorf("nothing is known of commit %.12s: no task of this journal was merged with it", commit)
 		if root == "" {
-			err = fmt.Errorf("%w; it is in none of the repositories that were looked at, give another with --repo", err)
+			err = fmt.Errorf("%w; none of the searched repositories has it: give another one with --repo", err)
 		}
 	}
 	return m, how, err
@@ -505,7 +505,7 @@ func (a *auditor) printAudit(out io.Writer, r *audited) error {
 	fact("Anchors", "%s", describeAnchors(&r.Anchors))
 	again := fmt.Sprintf("re-decided %s (%s): ", formatCount(r.Redecided.Entries, "entry", "entries"), formatCount(r.Redecided.Decisions, "decision", "decisions"))
 	if n := r.Redecided.Older; n > 0 {
-		again += fmt.Sprintf("%d by the rules of another version differ, which is no fault; the others: ", n)
+		again += fmt.Sprintf("%d decisions by the rules of another version differ, which is expected; the others: ", n)
 	}
 	if r.Redecided.Same {
 		fact("Decisions", "%sequal", again)

@@ -60,7 +60,7 @@ func (f *boardFlags) findCard(ctx context.Context, s session, arg string) (place
 	}
 	switch {
 	case !ok:
-		return place{}, usageError("%q is no card: give its number, or PROJECT/NUMBER", arg)
+		return place{}, usageError("%q is not a card: give its number, or PROJECT/NUMBER", arg)
 	case f.project != "" && f.project != project:
 		return place{}, usageError("card %s is not one of project %s: leave --project out", arg, f.project)
 	}
@@ -269,7 +269,7 @@ func newBoardAdd(deps Deps, f *boardFlags) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&n.Column, "column", "", "column it begins in (default: the first)")
 	flags.StringArrayVar(&n.Tags, "tag", nil, "tag of the card; may be given several times")
-	flags.StringVar(&n.Description, "description", "", "what is to be done; - reads it from standard input")
+	flags.StringVar(&n.Description, "description", "", "what to do; - reads it from standard input")
 	flags.StringVar(&n.Workflow, "workflow", "", "workflow of its task (default: the project's)")
 	flags.StringVar(&n.Branch, "branch", "", "branch of its task (default: one of its own)")
 	flags.StringVar(&n.Harness, "harness", "", "agent that works on it")
@@ -318,7 +318,7 @@ func printAdded(w io.Writer, added wire.AddedCard) error {
 func newBoardMove(deps Deps, f *boardFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "move <card> <column...>", Short: "Move a card to a column", Args: requireArguments(2, -1),
-		Long: "Move a card to a column of its board. A task that works on the card hears of it.",
+		Long: "Move a card to a column of its board. A task that works on the card is notified.",
 		Example: "  orange board move 3 In Progress\n" +
 			"  orange board move shop/3 Done",
 		RunE: f.withCard(deps, func(_ session, column []string) (board.Change, error) {
@@ -337,11 +337,11 @@ func newBoardTag(deps Deps, f *boardFlags) *cobra.Command {
 	var remove []string
 	cmd := &cobra.Command{
 		Use: "tag <card> [tag...]", Short: "Add and remove tags of a card in one step", Args: requireArguments(1, -1),
-		Long: "Put tags on a card and take others off in one change, so that nobody sees half of it.",
+		Long: "Add tags to a card and remove others in one change, so that nobody sees a part of it.",
 		Example: "  orange board tag 3 Ready\n" +
 			"  orange board tag 3 Approved --remove Review",
 	}
-	cmd.Flags().StringArrayVar(&remove, "remove", nil, "tag to take off; may be given several times")
+	cmd.Flags().StringArrayVar(&remove, "remove", nil, "tag to remove; may be repeated")
 	codeFlag(cmd)
 	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
 		if len(args) == 1 && len(remove) == 0 {

@@ -46,7 +46,7 @@ func TestBoardShow(t *testing.T) {
 		{name: "a card by its reference", args: "board show board:shop/3", prepare: canned, out: wholeCard},
 		{name: "a card as JSON", args: "board show 3 --json", prepare: canned, out: `{"card":{"project":"shop","number":3,`},
 		{name: "a card that is not there", args: "board show 4", prepare: canned, code: 1, err: "not found"},
-		{name: "a card that is none", args: "board show shop/x", code: 2, err: `"shop/x" is no card: give its number, or PROJECT/NUMBER`},
+		{name: "a card that is none", args: "board show shop/x", code: 2, err: `"shop/x" is not a card: give its number, or PROJECT/NUMBER`},
 		{name: "a card of two projects", args: "board show shop/3 --project other", code: 2, err: "card shop/3 is not one of project other"},
 		{name: "history", args: "board history 3", prepare: canned, out: "" +
 			"2026-03-04 10:00:00  human   created: Cart; to To Do; tagged Ready; described in 4 characters\n" +
@@ -73,7 +73,7 @@ func TestBoardChanges(t *testing.T) {
 		{name: "tag as JSON", args: "board tag 3 Ready --json", prepare: canned, out: `{"card":{"project":"shop","number":3,`},
 		{name: "tag nothing", args: "board tag 3", code: 2, err: "name a tag, or give --remove", asked: []string{}},
 		{name: "tag unknown", args: "board tag shop/3 Nope", prepare: refused, code: 1, err: "orange: board tag: tag \"Nope\" is not known on this board: use Ready\n"},
-		{name: "tag no card", args: "board tag x Ready", code: 2, err: `"x" is no card`, asked: []string{}},
+		{name: "tag no card", args: "board tag x Ready", code: 2, err: `"x" is not a card`, asked: []string{}},
 		{name: "move", args: "board move 3 To Do", prepare: canned, out: "shop/3 is in To Do\n", asked: []string{"POST " + path + ` {"column":"To Do"}`}},
 		{name: "move nowhere", args: "board|move|3| ", prepare: canned, code: 2, err: "name a column", asked: []string{}},
 		{name: "comment", args: "board comment 3 Well done", prepare: canned, out: "shop/3 has a new comment\n", asked: []string{"POST " + path + ` {"comment":"Well done"}`}},

@@ -31,7 +31,7 @@ func newCompletionCommand(Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "completion bash|zsh|fish", Short: "Print the completion script of a shell", Args: requireArguments(1, 1),
 		ValidArgs: []string{"bash", "zsh", "fish"}, Annotations: map[string]string{needsNothing: "yes"},
-		Long: "Print a script that makes a shell complete commands, flags, and what is there to choose from:\n" +
+		Long: "Print a script that makes a shell complete commands, flags and values:\n" +
 			"tasks for which a command makes sense, states, workflows, cards. A server is asked if one\n" +
 			"runs, and none is started.",
 		Example: "  source <(orange completion bash)\n" +

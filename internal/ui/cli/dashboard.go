@@ -49,7 +49,7 @@ func newDashboardCommand(deps Deps) *cobra.Command {
 	var f dashboardFlags
 	cmd := &cobra.Command{
 		Use: "dashboard", Short: "Show all tasks in this terminal, live", Args: requireArguments(0, 0),
-		Long: "Show all tasks on this terminal, and keep them up to date: who must act, how the agents are, what was\n" +
+		Long: "Show all tasks on this terminal, and keep them up to date: who must act, the state of the agents, what was\n" +
 			"done and what it cost; and of the selected one its timeline, TASK.md, why it is where it is, its\n" +
 			"agent's terminal, its way through the workflow and what it changed. The key ? lists the keys. In a\n" +
 			"project's repository it begins with that project. Plain orange does the same.",

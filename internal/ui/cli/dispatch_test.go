@@ -24,7 +24,7 @@ func TestDispatch(t *testing.T) {
 		{name: "what waits", args: "dispatch lin", prepare: answering("/v1/trackers/lin/dispatch", round), out: "blocked by ENG-1\n"},
 		{name: "all", args: "dispatch", prepare: answering("/v1/trackers/hub/dispatch", `{"tracker":"hub","choices":[],"report":{}}`, "/v1/trackers/lin/dispatch", round), out: "hub: no issue waits\nlin:ENG-4"},
 		{name: "one of all is away", args: "dispatch", prepare: answering("/v1/trackers/hub/dispatch", "error: hub does not answer", "/v1/trackers/lin/dispatch", round), code: 1, out: "hub: hub does not answer\nlin:ENG-4"},
-		{name: "none", args: "dispatch", prepare: func(w *env) { w.answers["/v1/trackers"] = `{"trackers":[]}` }, code: 1, err: "there are no trackers: orange tracker add"},
+		{name: "none", args: "dispatch", prepare: func(w *env) { w.answers["/v1/trackers"] = `{"trackers":[]}` }, code: 1, err: "there are no trackers: add one with orange tracker add"},
 		{name: "as JSON", args: "dispatch lin --json", prepare: answering("/v1/trackers/lin/dispatch", round), out: `{"rounds":[{"tracker":"lin","choices":[{"key":"ENG-1",`},
 		{name: "once and for ever", args: "dispatch --once --watch", prepare: withTrackers, code: 2, err: "--once and --watch do not go together: choose one", asked: []string{}},
 		{name: "too often", args: "dispatch --watch --every 10ms", prepare: withTrackers, code: 2, err: "--every 10ms: give at least 1s", asked: []string{}},

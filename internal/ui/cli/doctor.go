@@ -28,7 +28,7 @@ func newDoctorCommand(deps Deps) *cobra.Command {
 		Use: "doctor", Short: "Check the installation", Args: requireArguments(0, 0),
 		Long: "Check programs, folders, the store and everything that tasks need. Each failure comes with what to\n" +
 			"do about it; the exit code is 1 if there is one.\n\n" +
-			"With --restore, which needs that no server runs, put a lost, damaged or old store right: take the\n" +
+			"With --restore, which requires that no server runs, repair a lost, damaged or old store: use the\n" +
 			"newest intact one of the store and its backups, import the tasks that it does not know, hold those\n" +
 			"that it knows as they were earlier, and end agents that it does not know. Nothing is started and\n" +
 			"nothing is deleted.\n\n" +
@@ -114,7 +114,7 @@ func checkConfig(deps Deps) doctor.Result {
 		wrong = append(wrong, deps.Config.Unsafe)
 	}
 	if err := errors.Join(wrong...); err != nil {
-		out.OK, out.Detail, out.Fix = false, strings.ReplaceAll(err.Error(), "\n", "; "), "edit the file; the server reads it again by itself"
+		out.OK, out.Detail, out.Fix = false, strings.ReplaceAll(err.Error(), "\n", "; "), "edit the file; the server reloads it"
 	}
 	return out
 }
@@ -268,16 +268,16 @@ func newDoctorBoard(deps Deps) *cobra.Command {
 		Example: "  orange doctor board\n" +
 			"  orange doctor board 3 --fix\n" +
 			"  orange doctor board --tracker joan",
-		Long: `Look for cards that nobody will ever pick up, or whose tags contradict each other.
+		Long: `Find cards that nobody will ever pick up, or whose tags contradict each other.
 
-Without --fix it only says what it finds and what it would do. It looks at the local board
+Without --fix it only reports what it finds and what it would do. It checks the local board
 of a project, or with --tracker at that of a tracker as it was last read.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&x.Project, "project", "", "project whose board it is (default: that of this folder)")
 	f.StringVar(&x.Tracker, "tracker", "", "tracker whose board it is")
 	f.BoolVar(&x.Fix, "fix", false, "fix what can be fixed")
-	f.BoolVar(&dry, "dry-run", false, "only say what is wrong (the default)")
+	f.BoolVar(&dry, "dry-run", false, "only report problems (the default)")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		switch {
 		case dry && x.Fix:
@@ -459,7 +459,7 @@ func printRestored(out io.Writer, r Restored) error {
 		w.writeLine("Problem: %s", text)
 	}
 	if len(r.Imported)+len(r.Held) > 0 {
-		w.writeLine("Nothing was started. Look at each task (orange inbox, orange task show ID) and move it to where it belongs; orange resume ID lets a held one go on")
+		w.writeLine("Nothing was started. Check each task (orange inbox, orange task show ID) and move it to the right state; orange resume ID continues a held task")
 	}
 	return w.err
 }

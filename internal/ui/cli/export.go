@@ -39,8 +39,8 @@ func newExportCommand(deps Deps) *cobra.Command {
 func newImportCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "import <path|->", Short: "Import an earlier data folder, or a file from orange export", Args: requireArguments(1, 1),
-		Long: "Take over the tasks of an earlier data folder, or everything that orange export wrote. What is there\n" +
-			"already is skipped, and said; tasks that are not over go on here.",
+		Long: "Import the tasks of an earlier data folder, or everything that orange export wrote. What exists\n" +
+			"already is skipped and reported; unfinished tasks continue here.",
 		Example: "  orange import backup.jsonl\n" +
 			"  gzip -dc backup.jsonl.gz | orange import -",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {

@@ -32,14 +32,14 @@ func newInboxCommand(deps Deps) *cobra.Command {
 		Use: "inbox", Short: "List what waits for you, with the command that resolves it", Args: requireArguments(0, 0),
 		Long: "List what waits for a person: what frees other tasks first, then what has waited longest. Each has\n" +
 			"why it waits and the command that helps below it. Tasks that were created and not started are the\n" +
-			"backlog: they wait for nobody, are counted apart and come last. With --follow, what comes is\n" +
+			"backlog: they wait for nobody, are counted separately and come last. With --follow, each new item is\n" +
 			"printed as it comes, until Ctrl-C.",
 		Example: "  orange inbox\n  orange inbox --kind stuck,question\n  orange inbox --kind start\n  orange inbox --group kind\n  orange inbox --follow --bell",
 	}
 	cmd.Flags().StringVar(&f.project, "project", "", "only what concerns this project")
 	cmd.Flags().StringSliceVar(&f.kinds, "kind", nil, "only items of these kinds, with commas between them: "+strings.Join(asStrings(explain.ItemKinds()), ", "))
 	cmd.Flags().StringVar(&f.group, "group", "", "kind: put items of one kind together")
-	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "go on: print a line for each item as it comes, until Ctrl-C")
+	cmd.Flags().BoolVarP(&f.follow, "follow", "f", false, "print a line for each new item, until Ctrl-C")
 	cmd.Flags().BoolVar(&f.bell, "bell", false, "with --follow: ring the terminal when one comes")
 	_ = cmd.RegisterFlagCompletionFunc("project", completeProjects(deps))
 	cmd.PreRunE = func(*cobra.Command, []string) error { return f.checkFlags() }
@@ -76,7 +76,7 @@ func (f *inboxFlags) checkFlags() error {
 	case f.group != "" && f.group != "kind":
 		return usageError("--group %s is not known: use --group kind", cleanLine(f.group))
 	case f.group != "" && f.follow:
-		return usageError("--group puts what is there together: leave --follow out")
+		return usageError("--group groups the present items: leave out --follow")
 	case f.bell && !f.follow:
 		return usageError("--bell rings when something comes: add --follow")
 	}

@@ -48,9 +48,9 @@ func newInitCommand(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Short: "Set up Orange for this repository, with a few questions", Args: requireArguments(0, 0),
 		Long: "Set up Orange for the git repository of this folder: look for agents and whether they are logged in,\n" +
-			"ask a few questions, and write the answers to the project and to config.json. Enter keeps what is set, or\n" +
+			"ask a few questions, and write the answers to the project and to config.json. Enter keeps the present value, or\n" +
 			"takes the default. A flag answers its question. Without a terminal, or with --yes, questions that no flag\n" +
-			"answers keep what is set, or take the default. Nothing is written before the last answer: Ctrl-C changes\n" +
+			"answers keep the present value, or use the default. Nothing is written before the last answer: Ctrl-C changes\n" +
 			"nothing. It can be run again at any time.",
 		Example: "  orange init\n" +
 			"  orange init --yes --harness codex --tests \"make test\" --delivery pr --notify desktop",

@@ -197,7 +197,7 @@ func hideCredentials(remote string) string {
 
 func notifyQuestion() setupQuestion {
 	return setupQuestion{
-		flag: "notify", usage: "how you are told that something waits: none, desktop, bell, or ntfy=URL", ask: "How are you told that something waits",
+		flag: "notify", usage: "how Orange notifies you: none, desktop, bell, or ntfy=URL", ask: "How are you told that something waits",
 		have: func(u *setup) string {
 			var out []string
 			for i := range u.Config.Notify {

@@ -143,7 +143,7 @@ state of its workflow. Each task gets a worktree of its own, agents work in it o
 other, and what the workflow leaves to people waits in an inbox.
 
 A server decides, writes down and starts agents. The first command that needs one starts it; it
-leaves when nothing is to be done. If it dies, agents go on, and the next server finds them.
+exits when there is nothing to do. If it dies, agents continue, and the next server finds them.
 
 The pages of the commands are called orange-task, orange-task-create and so on.`
 

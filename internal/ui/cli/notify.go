@@ -32,7 +32,7 @@ type notifyChannel struct {
 	Problem  string    `json:"problem,omitempty"`
 }
 
-const noChannels = "Nobody is told anything: add notify to config.json, see docs/OPERATIONS.md."
+const noChannels = "No notifications are configured: add notify to config.json, see docs/OPERATIONS.md."
 
 func newNotifyList(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
@@ -153,7 +153,7 @@ func testKind(n *config.Notify) string {
 // without an argument.
 func chooseChannels(ways []config.Notify, args []string) ([]int, error) {
 	if len(ways) == 0 {
-		return nil, errors.New("nobody is told anything: add notify to config.json, see docs/OPERATIONS.md")
+		return nil, errors.New("no notifications are configured: add notify to config.json, see docs/OPERATIONS.md")
 	}
 	var out []int
 	for i := range ways {

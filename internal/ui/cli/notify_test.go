@@ -70,7 +70,7 @@ func TestNotifyTest(t *testing.T) {
 		{name: "by number", args: "notify test 3", prepare: by(), out: "3 bell: sent\n"},
 		{name: "one that is broken", args: "notify test", prepare: by("desktop"), code: 1, out: "1 desktop: it is broken\n2 bell: sent\n", err: "orange: notify test: 1 of 3 went wrong\n"},
 		{name: "as JSON", args: "notify test 1 --json", prepare: by("desktop"), code: 1, out: `{"results":[{"number":1,"kind":"desktop","error":"it is broken"}]}` + "\n"},
-		{name: "nobody", args: "notify test", code: 1, err: "nobody is told anything"},
+		{name: "nobody", args: "notify test", code: 1, err: "no notifications are configured"},
 		{name: "an unknown one", args: "notify test pigeon", prepare: by(), code: 1, err: `no way is called "pigeon": see orange notify list`},
 		{name: "two", args: "notify test bell bell", prepare: by(), code: 2, err: "use orange notify test [kind|number]"},
 	})

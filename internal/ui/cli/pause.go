@@ -13,7 +13,7 @@ func newPauseCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "pause [id]", Short: "Pause one task or all tasks: nothing new starts", Args: requireArguments(0, 1),
 		Long: "Start nothing new and fire no timer, for one task or, without an id, for all. Agents that are at work\n" +
-			"go on.",
+			"continue.",
 		Example: "  orange pause MFTsZyeO\n" +
 			"  orange pause",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
@@ -30,7 +30,7 @@ func newPauseCommand(deps Deps) *cobra.Command {
 			if err := s.PauseAll(ctx); err != nil {
 				return err
 			}
-			return s.sayLine(map[string]bool{"paused": true}, "Everything is paused. Go on with: orange resume")
+			return s.sayLine(map[string]bool{"paused": true}, "Everything is paused. Continue with: orange resume")
 		}),
 	}
 }
@@ -47,7 +47,7 @@ func (d Deps) personOnly() error {
 func newResumeCommand(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "resume [id]", Short: "Resume after a pause, or retry failed effects", Args: requireArguments(0, 1),
-		Long: "Let go on what was paused, one task or, without an id, everything. What was given up after several\n" +
+		Long: "Resume what was paused, one task or, without an id, everything. What was given up after several\n" +
 			"failures is tried again.",
 		Example: "  orange resume MFTsZyeO\n" +
 			"  orange resume",
@@ -57,7 +57,7 @@ func newResumeCommand(deps Deps) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return s.sayLine(a, "%s goes on", shortID(string(a.Task.ID)))
+				return s.sayLine(a, "%s continues", shortID(string(a.Task.ID)))
 			}
 			if err := s.personOnly(); err != nil {
 				return err
@@ -65,7 +65,7 @@ func newResumeCommand(deps Deps) *cobra.Command {
 			if err := s.ResumeAll(ctx); err != nil {
 				return err
 			}
-			return s.sayLine(map[string]bool{"paused": false}, "Everything goes on.")
+			return s.sayLine(map[string]bool{"paused": false}, "Everything continues.")
 		}),
 	}
 	codeFlag(cmd)

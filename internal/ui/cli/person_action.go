@@ -83,7 +83,7 @@ func (s session) awaitAction(ctx context.Context, d *personAction, a wire.Answer
 	w := &actionWait{session: s, action: d, id: string(a.Task.ID), effect: effect}
 	if err := w.followEffect(ctx); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
-			return fmt.Errorf("the time is over: %s is still under way; see orange task history %s", d.verb, w.id)
+			return fmt.Errorf("timed out: %s is still running; see orange task history %s", d.verb, w.id)
 		}
 		if w.conflict {
 			if x, why := s.ExplainTask(ctx, w.id); why == nil {
@@ -193,7 +193,7 @@ func (w *actionWait) followEffect(ctx context.Context) error {
 func (w *actionWait) applyEntry(e journal.Entry, enough func()) error {
 	switch {
 	case e.Type == journal.TaskDeleted:
-		return fmt.Errorf("task %s was deleted meanwhile", shortID(w.id))
+		return fmt.Errorf("task %s was deleted in the meantime", shortID(w.id))
 	case w.asksForEffect(e):
 		w.from, w.to = "", "" // ignore moves before the request
 	case e.To != "" && e.Cause == string(signal.Tracker):

@@ -58,7 +58,7 @@ func TestDeeds(t *testing.T) {
 			err: "orange: task push: it failed 6 times and was given up: no route\n"},
 		{name: "merge, given up, as JSON", args: "task merge one --json", prepare: follow(receipt(6, "gave-up", `"tries":1,`+about("no"))), code: 1,
 			out: `{"error":"it was given up: no"}`, err: "no"},
-		{name: "merge, the task is deleted meanwhile", args: "task merge one", prepare: follow(`"seq":6,"type":"task.deleted"`), code: 1, err: "was deleted meanwhile"},
+		{name: "merge, the task is deleted meanwhile", args: "task merge one", prepare: follow(`"seq":6,"type":"task.deleted"`), code: 1, err: "was deleted in the meantime"},
 		{name: "merge of a paused task", args: "task merge one", prepare: func(w *env) { follow(move, done)(w); w.store.Tasks[0].Paused = true },
 			out: "Merged", err: "orange: task oneAAAAA is paused: this waits for orange resume " + idOne + "\n"},
 		{name: "merge behind something given up", args: "task merge one", prepare: func(w *env) {

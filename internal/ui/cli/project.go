@@ -222,7 +222,7 @@ func newProjectUpdate(deps Deps) *cobra.Command {
 			"  orange project update shop --confirm merge=code   # a person's merge needs a code\n" +
 			"  orange project update shop --base develop --model opus   # of its new tasks\n" +
 			"  orange project update shop --path ~/src/shop   # the repository was moved there\n" +
-			"  orange project update shop --trust-git         # after a look at what git would run",
+			"  orange project update shop --trust-git         # after checking what git would run",
 		Args: requireArguments(0, 1),
 	}
 	cmd.Flags().IntVar(&size, "pool-size", 0, "how many workspaces it has")
@@ -345,17 +345,17 @@ func newPolicyFlags(cmd *cobra.Command) *policyFlags {
 	f.StringVar(&p.agentFlags, "agent-flags", "", "further options of its agents, as in \"--max-turns 50\"; of tasks that name no other agent")
 	f.StringVar(&p.permissions, "permissions", "", "what its agents may do without asking: skip (everything), edits or ask (default skip)")
 	f.StringVar(&p.delivery, "delivery", "", "how finished work leaves this machine: local, push or pr (default local)")
-	f.StringVar(&p.setup, "setup", "", "shell command for a workspace that a task takes")
+	f.StringVar(&p.setup, "setup", "", "shell command that prepares a workspace for a task")
 	f.StringVar(&p.teardown, "teardown", "", "shell command for a workspace before it is given back")
 	f.StringVar(&p.forge.Kind, "forge", "", "where pull requests live: github or gitea (default: github)")
-	f.StringVar(&p.forge.URL, "forge-url", "", "address of its API (github) or of the forge (gitea), if the remote does not tell")
-	f.StringVar(&p.forge.Scope, "forge-repo", "", "OWNER/REPO there, if the remote does not tell")
+	f.StringVar(&p.forge.URL, "forge-url", "", "address of its API (github) or of the forge (gitea), if the remote does not show it")
+	f.StringVar(&p.forge.Scope, "forge-repo", "", "OWNER/REPO there, if the remote does not show it")
 	f.StringVar(&p.forge.Token, "forge-token", "", "where its secret is: env:NAME, file:PATH, command:..., gh (default: GH_TOKEN, GITHUB_TOKEN, then gh)")
 	f.StringVar(&p.confirm, "confirm", "", "merge=code: a person's merge needs a code that is shown by notification; merge=none: it does not")
-	f.StringArrayVar(&p.set, "var", nil, "`NAME=TEXT` for {vars.NAME} in prompts; NAME= takes it away; no place for secrets. May be repeated")
-	f.StringArrayVar(&p.check, "check", nil, "`NAME=COMMAND` that Orange runs on finished work; NAME= takes it away; NAME.timeout=20m, NAME.retries=1, NAME.env=NAME=VALUE, NAME.folder=DIR and NAME.setup=COMMAND set its keys. For tasks that are created afterwards. May be repeated")
+	f.StringArrayVar(&p.set, "var", nil, "`NAME=TEXT` for {vars.NAME} in prompts; NAME= removes it; not for secrets. May be repeated")
+	f.StringArrayVar(&p.check, "check", nil, "`NAME=COMMAND` that Orange runs on finished work; NAME= removes it; NAME.timeout=20m, NAME.retries=1, NAME.env=NAME=VALUE, NAME.folder=DIR and NAME.setup=COMMAND set its keys. For tasks that are created afterwards. May be repeated")
 	f.StringArrayVar(&p.unchanged, "unchanged", nil, "`PATTERN` of paths, as in .gitignore, that tasks may not change without your approval. For tasks that are created afterwards. May be repeated")
-	f.StringArrayVar(&p.mayChange, "may-change", nil, "`PATTERN` of --unchanged to take away. May be repeated")
+	f.StringArrayVar(&p.mayChange, "may-change", nil, "`PATTERN` of --unchanged to remove. May be repeated")
 	f.Var(&p.taskCost, "max-task-cost", "dollars that the agents of one task may cost, 0 for no bound")
 	f.IntVar(&p.taskAttempts, "max-task-attempts", 0, "attempts that one task may have, 0 for no bound")
 	f.Var(&p.dayCost, "max-day-cost", "dollars that all agents of the project may cost in a day (UTC), 0 for no bound")

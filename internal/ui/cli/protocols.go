@@ -191,7 +191,7 @@ func readHandoff(text, format string) (handoff.Handoff, error) {
 		}
 		h, ok := handoff.FromALS(c)
 		if !ok {
-			return h, errors.New("the comment is no handoff: it needs intent: handoff, action: context-handoff, from_stage and to_stage")
+			return h, errors.New("the comment is not a handoff: it needs intent: handoff, action: context-handoff, from_stage and to_stage")
 		}
 		return h, nil
 	case "section":
@@ -221,7 +221,7 @@ func readHandoffSection(text string, guessed bool) (handoff.Handoff, error) {
 	}
 	h, err := handoff.ParseSection(text)
 	if guessed && errors.Is(err, handoff.ErrNoLabel) {
-		return h, errors.New("the text is no handoff: give JSON that begins with {, an ALS/1 comment, or a ## Handoff section with DONE: and DECISIONS: in it")
+		return h, errors.New("the text is not a handoff: give JSON that begins with {, an ALS/1 comment, or a ## Handoff section with DONE: and DECISIONS: in it")
 	}
 	return h, err
 }
@@ -230,7 +230,7 @@ func newALSCommand(deps Deps) *cobra.Command {
 	return needsNoServer(&cobra.Command{
 		Use: "als [FILE|-]", Short: "Read an ALS/1 comment and print it in its normal form", Args: requireArguments(0, 1),
 		Long: "Read an ALS/1 comment from a file or from standard input and print it in its\n" +
-			"normal form, or with --json as an object. The exit code is 1 if it is none.",
+			"normal form, or with --json as an object. The exit code is 1 if it is not a handoff.",
 		Example: "  orange als comment.txt --json\n  printf 'ALS/1\\nactor: dev\\nintent: status\\n' | orange als",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text, err := readNote(deps, args, "an ALS/1 comment")
@@ -293,7 +293,7 @@ func newSchemaCommand(deps Deps) *cobra.Command {
 	return groupCommand("schema", "Print JSON Schemas, for editors and programs",
 		schemaCommand("workflow", "the JSON Schema of workflow files", func() (any, error) { return workflow.Schema(), nil }),
 		schemaCommand("worker-result", "the JSON Schema of what a worker answers", func() (any, error) { return signal.WorkerResultSchema(), nil }),
-		schemaCommand("handoff", "the JSON Schema of what one stage of work tells the next", func() (any, error) { return handoff.Schema(), nil }),
+		schemaCommand("handoff", "the JSON Schema of what one stage of work passes to the next", func() (any, error) { return handoff.Schema(), nil }),
 		schemaCommand("openapi", "the OpenAPI description of the HTTP API", deps.OpenAPI))
 }
 

@@ -26,7 +26,7 @@ func newRestartCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "restart", Short: "Restart the server; agents keep running", Args: requireArguments(0, 0),
 		Long: "End the server of this data folder, start one of this program in the background, and wait until it\n" +
-			"answers. Agents go on meanwhile. The new server has the environment of this command, so restart it\n" +
+			"answers. Agents continue in the meantime. The new server has the environment of this command, so restart it\n" +
 			"after you set a variable, such as a key, that agents or trackers need; and after you replaced the\n" +
 			"program by other means than orange upgrade.",
 		Example: "  orange restart\n" +
@@ -43,7 +43,7 @@ func newRestartCommand(deps Deps) *cobra.Command {
 			if done.Stopped == 0 {
 				return s.sayLine(done, "No server was running. Started one (pid %d, version %s).", done.PID, done.Version)
 			}
-			return s.sayLine(done, "Restarted the server (pid %d, version %s). Agents go on.", done.PID, done.Version)
+			return s.sayLine(done, "Restarted the server (pid %d, version %s). Agents continue.", done.PID, done.Version)
 		},
 	}
 }

@@ -40,7 +40,7 @@ func newRunCommand(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "run [words...|-]", Short: "Create a task from a few words, and follow it until you can review it", Annotations: map[string]string{needsKeys: "harness review_harness workflow pool_size"},
 		Long: "Create a task in the git repository of this folder, start its agent and follow it: a line for each state,\n" +
-			"and on a terminal the last line of the agent's output. A repository that is no project yet becomes one.\n" +
+			"and on a terminal the last line of the agent's output. A repository that is not yet a project becomes one.\n" +
 			"The task follows the workflow of the project, or solo if the project names none: one agent works, you\n" +
 			"review.\n\n" +
 			"If the agent asks something, type the answer. If it asks for permission, Enter opens its terminal. At\n" +
@@ -97,7 +97,7 @@ func (f *runFlags) checkFlags(deps Deps, cmd *cobra.Command, args []string) erro
 	case f.follow != "" && (creates || describes):
 		return usageError("--follow follows a task that exists: leave out what describes a new one")
 	case f.follow == "" && !creates:
-		return usageError("it is not said what is wanted: give some words, as in orange run \"Fix the login bug\", or --file or --issue")
+		return usageError("no requirements: describe the work, as in orange run \"Fix the login bug\", or --file or --issue")
 	case len(args) == 1 && args[0] == "-" && f.file != "":
 		return usageError("give - or --file, not both")
 	case f.attach && f.detach:
@@ -163,7 +163,7 @@ func (s session) describeWork(n *signal.NewTask, file string, args []string) err
 		}
 		text = strings.TrimSpace(text + "\n\n" + read)
 		if text == "" {
-			return errors.New("the requirements are empty: say what is wanted")
+			return errors.New("the requirements are empty: describe the work")
 		}
 	}
 	if !utf8.ValidString(words) {

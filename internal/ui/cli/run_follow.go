@@ -89,7 +89,7 @@ func (s session) followRun(ctx context.Context, t task.Task, f *runFlags) error 
 		return nil
 	case ctx.Err() != nil:
 		r.clearLine()
-		fmt.Fprintf(s.Stderr, "\norange: the task goes on without this command: come back with %s\n", commandsFor(&t).Follow)
+		fmt.Fprintf(s.Stderr, "\norange: the task continues without this command: return with %s\n", commandsFor(&t).Follow)
 		return interruptedRun()
 	}
 	return err

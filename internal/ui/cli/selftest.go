@@ -22,7 +22,7 @@ func newSelftestCrashCommand(deps Deps) *cobra.Command {
 		Long: "Walks a task through the workflow in an empty folder of its own, kills the server with\n" +
 			"SIGKILL at the first commit or effect boundary, starts it again and compares the record,\n" +
 			"the journal and the effects with an undisturbed walk; then at the second boundary, and so on.\n" +
-			"Every walk also removes the server's socket and server.lock once, and goes on.\n" +
+			"Every walk also removes the server's socket and server.lock once, and continues.\n" +
 			"Without --limit it then kills the server at every boundary of a task whose check fails once and\n" +
 			"passes, with agents and checks that really run, and counts how often the check ran. At last it\n" +
 			"lets scripted agents work on tasks of a repository of its own, removes, prunes and replaces their\n" +

@@ -18,12 +18,12 @@ func newServeCommand(deps Deps) *cobra.Command {
 		Use: "serve", Short: "Run the server in the foreground; other commands start one when they need it", Args: requireArguments(0, 0),
 		Long: "Run the server of the data folder in the foreground, until Ctrl-C, orange stop, or a while of idleness.\n" +
 			"There is one for each data folder, and every other command starts one in the background if there is\n" +
-			"none. Agents go on when it ends. With --web it serves the web page, prints the address that signs\n" +
+			"none. Agents continue when it ends. With --web it serves the web page, prints the address that signs\n" +
 			"you in, and stays.",
 		Example: "  orange serve --web\n  orange serve --web=127.0.0.1:8080 --idle 8h\n  orange serve --hooks 127.0.0.1:8787\n  orange serve --metrics 9464",
 	}
 	cmd.Flags().DurationVar(&o.Idle, "idle", deps.Config.IdleExit, "leave after so much idleness (default: the built-in time)")
-	cmd.Flags().StringVar(&o.Hooks, "hooks", deps.Config.Hooks, "hear the news of trackers at this address, such as 127.0.0.1:8787 (paths /hooks/NAME)")
+	cmd.Flags().StringVar(&o.Hooks, "hooks", deps.Config.Hooks, "receive webhooks of trackers at this address, such as 127.0.0.1:8787 (paths /hooks/NAME)")
 	cmd.Flags().StringVar(&o.Web, "web", deps.Config.Web, "serve the web page at this `address` of this machine; orange web prints how to open it")
 	cmd.Flags().Lookup("web").NoOptDefVal = UsualPage
 	cmd.Flags().BoolVar(&o.WebInput, "web-input", deps.Config.WebInput, "let people type into agents' terminals on the web page")

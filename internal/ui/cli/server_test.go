@@ -118,8 +118,8 @@ func TestEverythingElse(t *testing.T) {
 		{name: "pause everything", args: "pause", out: "orange resume", asked: []string{"POST /v1/pause"}},
 		{name: "an agent pauses nothing", args: "pause", prepare: inAttempt, code: 1, err: "leave it to a person", asked: []string{}},
 		{name: "pause one", args: "pause one", out: "oneAAAAA is paused", asked: []string{`POST /v1/tasks/one/signals {"kind":"pause","at":"0001-01-01T00:00:00Z","actor":"human"}`}},
-		{name: "resume everything", args: "resume", out: "goes on", asked: []string{"POST /v1/resume"}},
-		{name: "resume one", args: "resume one", out: "oneAAAAA goes on"},
+		{name: "resume everything", args: "resume", out: "continues", asked: []string{"POST /v1/resume"}},
+		{name: "resume one", args: "resume one", out: "oneAAAAA continues"},
 		{name: "export", args: "export", prepare: func(w *env) { w.answers["/v1/export"] = "{\"kind\":\"task\"}\n" }, out: "{\"kind\":\"task\"}\n"},
 		{name: "import lines", args: "import -", prepare: func(w *env) {
 			w.Stdin, w.answers["/v1/import"] = strings.NewReader("{}"), `{"tasks":2,"projects":1,"skipped":["x: exists"]}`

@@ -149,7 +149,7 @@ func (s session) taskOf(ctx context.Context, args []string) (string, error) {
 		return "", err
 	}
 	if at.Task == "" {
-		return "", errors.New("this folder is no task's workspace: give the id of a task")
+		return "", errors.New("this folder is not the workspace of a task: give the id of a task")
 	}
 	return string(at.Task), nil
 }
@@ -175,7 +175,7 @@ func (s session) askConfirmation(yes bool, format string, args ...any) error {
 		return nil
 	}
 	if !s.IsTerminal {
-		return errors.New("nobody is here to confirm it: add --yes")
+		return errors.New("there is no terminal to confirm this: add --yes")
 	}
 	fmt.Fprint(s.Stderr, cleanLine(fmt.Sprintf(format, args...))+" [y/N] ")
 	answer, err := readLine(s.Stdin)

@@ -112,7 +112,7 @@ func (s *startedServer) HasExited() (bool, error) {
 	if said := s.lastLine(); said != "" {
 		return true, errors.New(said)
 	}
-	return true, fmt.Errorf("it ended at once (status %d) and said nothing: run orange serve to see more", status.ExitStatus())
+	return true, fmt.Errorf("it exited immediately (status %d) without a message: run orange serve to see more", status.ExitStatus())
 }
 
 func (s *startedServer) lastLine() string {

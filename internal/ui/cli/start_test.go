@@ -41,7 +41,7 @@ func TestExited(t *testing.T) {
 	tests := []struct{ name, script, want string }{
 		{"another server was there", "exit 0", ""},
 		{"it said why", "echo first >&2; echo orange: serve: open the store: disk full >&2; exit 1", "open the store: disk full"},
-		{"it said nothing", "exit 3", "it ended at once (status 3) and said nothing: run orange serve to see more"},
+		{"it said nothing", "exit 3", "it exited immediately (status 3) without a message: run orange serve to see more"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -75,7 +75,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 
 func printStats(w io.Writer, got *wire.Stats) error {
 	if got.Total.Tasks == 0 {
-		_, err := fmt.Fprintln(w, "There are no such tasks yet: orange task create makes one.")
+		_, err := fmt.Fprintln(w, "There are no such tasks yet: create one with orange task create.")
 		return err
 	}
 	groups := append(got.Groups, got.Total)

@@ -34,7 +34,7 @@ func newStatusCommand(deps Deps) *cobra.Command {
 			"workspace: for prompts and status lines. A server is asked only if one runs, and not for\n" +
 			"longer than --timeout; if there is nothing to say, nothing is printed and the exit code is 0.\n" +
 			"With --json, an error is an error; without --format, a project that is not known is one.\n" +
-			"Agents whose turn is over are idle; blocked are those that cannot go on: at a dialog, not logged\n" +
+			"Agents whose turn is over are idle; blocked are those that cannot continue: at a dialog, not logged\n" +
 			"in, at a limit, or refused by their provider. Nothing that agents wrote is in the line.",
 		Example: "  orange status\n  orange status --here --format prompt\n  orange status --snippet tmux >>~/.tmux.conf",
 	}

@@ -23,7 +23,7 @@ const (
 func newStopCommand(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "stop", Short: "Stop the server; agents keep running, and the next server finds them", Args: requireArguments(0, 0),
-		Long: "End the server of this data folder and wait until it is gone. Agents go on without it; the next\n" +
+		Long: "End the server of this data folder and wait until it is gone. Agents continue without it; the next\n" +
 			"command starts another server, which finds them. A server that does not answer, because its\n" +
 			"socket was removed or it is stuck, is ended by a signal.",
 		Example:     "  orange stop",

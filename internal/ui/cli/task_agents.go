@@ -46,7 +46,7 @@ func newTaskSpawn(deps Deps) *cobra.Command {
 func newTaskRespawn(deps Deps) *cobra.Command {
 	cmd := verbCommand(deps, engine.Respawn, &cobra.Command{
 		Use: "respawn <id>", Short: "Start a new agent for a task whose agent ended or hangs", Args: requireArguments(1, 1),
-		Long: "Start another agent now in place of one that died or did not say how it went, without waiting for\n" +
+		Long: "Start another agent now in place of one that died or did not report its result, without waiting for\n" +
 			"Orange to do it. With --force a living agent, such as one that hangs, is ended first; this is not\n" +
 			"counted as a crash. The new agent starts when the old one has ended, in the same worktree.",
 		Example: "  orange task respawn MFTsZyeO\n" +
@@ -78,7 +78,7 @@ func newTaskCheck(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "check <id> [name]", Short: "Run a check of the project on a task's work", Args: requireArguments(1, 2),
 		Long: "Run a command that the project's owner defined (orange project update --check) in the task's\n" +
-			"workspace. In a check state the state's checks run again, and the task goes on with their result;\n" +
+			"workspace. In a check state the state's checks run again, and the task continues with their result;\n" +
 			"where a person decides, the result is recorded and shown, and moves nothing.",
 		Example: "  orange task check MFTsZyeO\n  orange task check MFTsZyeO tests",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
@@ -100,7 +100,7 @@ func newTaskApproveChanges(deps Deps) *cobra.Command {
 		Use: "approve-changes <id>", Short: "Approve changes of paths that need a person", Args: requireArguments(1, 1),
 		Long: "Approve what the branch of a task changes of the paths that the project's owner protected (orange\n" +
 			"project update --unchanged). Orange merges such a branch only with an approval. It is for the content\n" +
-			"as it is now: a file that changes again needs another one. Look at it first: orange task diff.",
+			"as it is now: a file that changes again needs another one. Check it first: orange task diff.",
 		Example: "  orange task approve-changes MFTsZyeO",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			a, err := s.sendSignal(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: engine.VerbApproveChanges})
@@ -184,7 +184,7 @@ func newTaskAttach(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "attach [id]", Short: "Attach to the terminal of a task's agent", Args: requireArguments(0, 1),
 		Long: "Go to the tmux window of the task's agent on this terminal. Ctrl-Q leaves it, also inside your own\n" +
-			"tmux; the agent goes on. If it asks for something, answer it there. Ctrl-b Ctrl-Q sends a Ctrl-Q to\n" +
+			"tmux; the agent continues. If it asks for something, answer it there. Ctrl-b Ctrl-Q sends a Ctrl-Q to\n" +
 			"the agent.",
 		Example: "  orange task attach MFTsZyeO\n" +
 			"  orange task attach MFTsZyeO --role reviewer --print",
@@ -193,7 +193,7 @@ func newTaskAttach(deps Deps) *cobra.Command {
 	cmd.Flags().BoolVar(&printed, "print", false, "print the command that does it instead")
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if !deps.IsTerminal && !printed && !wantsJSON(cmd) {
-			return errors.New("this is no terminal to show an agent's on: see its output with orange task log, or add --print")
+			return errors.New("standard output is not a terminal: see the agent's output with orange task log, or add --print")
 		}
 		return nil
 	}

@@ -57,7 +57,7 @@ func (s session) taskOrProject(ctx context.Context, args []string) (id, project 
 	}
 	at, err := s.FindPlace(ctx, s.Cwd)
 	if err == nil && at.Task == "" && at.Project == "" {
-		err = errors.New("this folder is no task's workspace and no project: give the id of a task, --project or --all")
+		err = errors.New("this folder is neither the workspace of a task nor a project: give the id of a task, --project or --all")
 	}
 	return string(at.Task), at.Project, err
 }

@@ -92,7 +92,7 @@ total                            4         90000  12350   7       $1.23457
 		{name: "of all, as JSON", args: "task cost --all --json", prepare: spent, out: `{"attempts":4,"tasks":[{"task":"oneAAAAAAAAAAAAAAAAAA","project":"proj","branch":"feature","status":"working","attempts":4,"usage":{"input_tokens":90000`},
 		{name: "of a project without tasks", args: "task cost --project idle", prepare: idle, out: "No agent has worked on any task yet.\n"},
 		{name: "of no project", args: "task cost --project nope", prepare: idle, code: 1, err: "orange: task cost: project \"nope\" is not known: see orange project list\n"},
-		{name: "of nothing", args: "task cost", code: 1, err: "orange: task cost: this folder is no task's workspace and no project: give the id of a task, --project or --all\n"},
+		{name: "of nothing", args: "task cost", code: 1, err: "orange: task cost: this folder is neither the workspace of a task nor a project: give the id of a task, --project or --all\n"},
 		{name: "of too much", args: "task cost --all " + idOne, code: 2, err: "give one of a task, --project and --all"},
 		{name: "of an unknown task", args: "task cost nope", code: 1, err: "not found"},
 		{name: "complete an id", args: "__complete|task|cost|", out: idOne, err: "Completion ended"},

@@ -36,7 +36,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "create [branch] [summary...]", Aliases: []string{"new"}, Short: "Create a task, and start it as soon as a workspace is free", Annotations: map[string]string{needsKeys: "harness review_harness workflow pool_size"},
 		Long: "Create a task in the project of this folder and start an agent for it as soon as a workspace is\n" +
-			"free. A repository that is no project yet becomes one. Without a branch, or with words in one\n" +
+			"free. A repository that is not yet a project becomes one. Without a branch, or with words in one\n" +
 			"argument, the branch is named after the summary; without a summary it takes the first line of its\n" +
 			"requirements; without either it begins with questions. What a person requires becomes\n" +
 			"## Requirements in TASK.md: its agents carry it out.\n" +
@@ -69,7 +69,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	f.BoolVar(&wait, "no-spawn", false, "create it and do not start it")
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 && onlyJSON(cmd) && !deps.opensForm(cmd) {
-			return usageError("it is not said what is wanted: give a branch and a summary, as in orange task create login \"Let customers log in\", or --requirements-file FILE")
+			return usageError("no requirements: give a branch and a summary, as in orange task create login \"Let customers log in\", or --requirements-file FILE")
 		}
 		var text string
 		var err, also error
@@ -135,7 +135,7 @@ type requirementFlags struct{ text, context, file, contextFile string }
 
 func (r *requirementFlags) declareFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&r.text, "requirements", "m", "", "what is wanted, as Markdown; - reads it from standard input")
+	f.StringVarP(&r.text, "requirements", "m", "", "the requirements, as Markdown; - reads them from standard input")
 	f.StringVar(&r.file, "requirements-file", "", "file with that text")
 	f.StringVar(&r.context, "context", "", "the same as --requirements")
 	f.StringVar(&r.context, "note", "", "the same as --requirements")
@@ -267,7 +267,7 @@ func (s session) ensureProject(ctx context.Context, fallback string) (string, er
 		return "", fmt.Errorf("%s is not a git repository: give --project, or go to one", s.Cwd)
 	}
 	if s.Config.Role != "" {
-		return "", fmt.Errorf("%s is no project, and an agent may not add one: give --project", at.GitRoot)
+		return "", fmt.Errorf("%s is not a project, and an agent may not add one: give --project", at.GitRoot)
 	}
 	p, err := s.registerRepository(ctx, at.GitRoot)
 	if err != nil {

@@ -40,7 +40,7 @@ func newTaskEdit(deps Deps) *cobra.Command {
 		case given("requirements-file") && file == "":
 			return usageError("--requirements-file is empty: give one")
 		case !given("summary") && !given("requirements-file") && !deps.IsTerminal:
-			return errors.New("this is no terminal for an editor: give --summary or --requirements-file")
+			return errors.New("standard input is not a terminal, so no editor can run: give --summary or --requirements-file")
 		}
 		return nil
 	}

@@ -22,7 +22,7 @@ func newTaskHistory(deps Deps) *cobra.Command {
 	var refused bool
 	cmd := &cobra.Command{
 		Use: "history <id>", Short: "Show what happened to a task", Args: requireArguments(1, 1),
-		Long: "Show what happened to a task, oldest first: every move with who asked for it and why, agents that\n" +
+		Long: "Show what happened to a task, oldest first: every move with who requested it and why, agents that\n" +
 			"came and went, effects. With --refused, what was asked for and not granted.",
 		Example: "  orange task history MFTsZyeO\n" +
 			"  orange task history MFTsZyeO --refused",
@@ -147,7 +147,7 @@ func newTaskExplain(deps Deps) *cobra.Command {
 		Use: "explain [id]", Short: "Explain why a task is where it is, and what moves it on",
 		Example: "  orange task explain MFTsZyeO\n" +
 			"  orange task explain --json",
-		Long: "Say who must act and the cheapest way on, every way out with the rules weighed for it,\n" +
+		Long: "Show who must act and the cheapest way to continue, every way out with its rules,\n" +
 			"what the engine does next, how the task came here, what it has cost and what was refused.",
 		Args: requireArguments(0, 1),
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {

@@ -140,7 +140,7 @@ func newTaskVerdict(deps Deps) *cobra.Command {
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		verdict := strings.ToUpper(args[0])
 		if verdict != "PASS" && verdict != "FAIL" {
-			return usageError("%q is no verdict: say PASS or FAIL", args[0])
+			return usageError("%q is not a verdict: give PASS or FAIL", args[0])
 		}
 		return s.sendReport(ctx, args[1:], signal.Signal{Kind: signal.Request, Verb: engine.VerbVerdict, Arg: verdict}, *note)
 	})
@@ -166,7 +166,7 @@ func newTaskReport(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "report CODE [id]", Short: "Report the outcome of your work (for agents)", Args: requireArguments(1, 2),
 		Long: "Report an outcome that the workflow answers to in the task's present state, as the agent that works there.\n" +
-			"It counts as a report in the agent's last message does, and needs no nonce: the command proves who says it.\n" +
+			"It counts as a report in the agent's last message does, and needs no nonce: the command proves who reports it.\n" +
 			"A code that nothing answers to is refused, with those that are known.",
 		Example: "  orange task report passed\n" +
 			"  orange task report BLOCKED -m \"no access to the database\"",
@@ -175,7 +175,7 @@ func newTaskReport(deps Deps) *cobra.Command {
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		code := strings.TrimSpace(args[0])
 		if code == "" || strings.Contains(code, ":") {
-			return usageError("%q is no code: give one word, and your words with --note", args[0])
+			return usageError("%q is not a code: give one word, and further text with --note", args[0])
 		}
 		return s.sendReport(ctx, args[1:], signal.Signal{Kind: signal.Outcome, Verb: engine.VerbReport, Word: code}, *note)
 	})
@@ -186,8 +186,8 @@ func newTaskAnswer(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "answer <id> <text...|->", Short: "Answer an agent's question so that it continues", Args: requireArguments(1, -1),
 		Long: "Answer the question that a task waits with, or that its agent ended its turn with, or help a task that\n" +
-			"is stuck. The words are written into TASK.md and told to the agent, and the task goes on. An agent\n" +
-			"that ended meanwhile is started again with them.",
+			"is stuck. The answer is written into TASK.md and sent to the agent, and the task continues. An agent\n" +
+			"that ended in the meantime is started again with it.",
 		Example: "  orange task answer MFTsZyeO \"Take the blue one\"\n" +
 			"  orange task answer MFTsZyeO - <answer.txt",
 	}
@@ -258,8 +258,8 @@ func newTaskApprove(deps Deps) *cobra.Command {
 func newTaskRequestChanges(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "request-changes <id> [message...]", Short: "Send work back to its agent with the changes you want",
-		Long: "Send work that waits for a decision back to its worker. What is to change is written into TASK.md\n" +
-			"and told to the agent.",
+		Long: "Send work that waits for a decision back to its worker. The changes that you want are written\n" +
+			"into TASK.md and sent to the agent.",
 		Example: "  orange task request-changes MFTsZyeO \"The form needs a label\"\n" +
 			"  orange task request-changes MFTsZyeO -m - <remarks.txt",
 		Args: requireArguments(1, -1),
@@ -284,8 +284,8 @@ func newTaskRequestChanges(deps Deps) *cobra.Command {
 func newTaskComplete(deps Deps) *cobra.Command {
 	return verbCommand(deps, "complete", &cobra.Command{
 		Use: "complete [id]", Short: "Finish the current state of a task and move to the next", Args: requireArguments(0, 1),
-		Long: "Ask for the way on that the workflow calls complete. Gates are weighed as always: what is missing\n" +
-			"is said. Agents use it to say that a stage is done, people to go on in their place.",
+		Long: "Request the edge that the workflow calls complete. Gates are checked as always, and what is missing\n" +
+			"is reported. Agents use it when a stage is done, people to continue in their place.",
 		Example: "  orange task complete\n" +
 			"  orange task complete MFTsZyeO --note \"good enough\"",
 	})
@@ -294,7 +294,7 @@ func newTaskComplete(deps Deps) *cobra.Command {
 func newTaskStuck(deps Deps) *cobra.Command {
 	return verbCommand(deps, "stuck", &cobra.Command{
 		Use: "stuck [id]", Short: "Report that the work cannot continue without a person", Args: requireArguments(0, 1),
-		Long:    "Say that the work cannot go on. The task waits in the inbox of a person, with your words.",
+		Long:    "Report that the work cannot continue. The task waits in the inbox of a person, with your text.",
 		Example: "  orange task stuck --note \"the schema is missing\"",
 	})
 }
@@ -302,7 +302,7 @@ func newTaskStuck(deps Deps) *cobra.Command {
 func newTaskReopen(deps Deps) *cobra.Command {
 	return verbCommand(deps, engine.Reopen, &cobra.Command{
 		Use: "reopen <id>", Short: "Reopen a cancelled task", Args: requireArguments(1, 1),
-		Long:    "Take up a task again that was cancelled, where its workflow says.",
+		Long:    "Reopen a cancelled task in the state that its workflow names.",
 		Example: "  orange task reopen MFTsZyeO",
 	})
 }
@@ -337,7 +337,7 @@ func newTaskCancel(deps Deps) *cobra.Command {
 func newTaskDelete(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "delete <id>", Short: "Delete a closed task", Args: requireArguments(1, 1),
-		Long:    "Remove a task that is over, with its folder and what is kept of its attempts. Its branch stays.",
+		Long:    "Remove a task that is over, with its folder and the records of its attempts. Its branch is kept.",
 		Example: "  orange task delete MFTsZyeO --yes",
 	}
 	yes := cmd.Flags().BoolP("yes", "y", false, "do not ask")

@@ -252,7 +252,7 @@ func (r replayed) printReplay(w io.Writer) error {
 		p.writeDivergence(first)
 	}
 	if older > 0 {
-		p.writeLine("%s by the rules of another version would be another now: that is no fault", formatCount(older, "decision", "decisions"))
+		p.writeLine("%s by the rules of another version would differ now: that is expected", formatCount(older, "decision", "decisions"))
 	}
 	_, err := io.WriteString(w, p.String())
 	return err

@@ -23,7 +23,7 @@ func newTaskList(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List tasks, by default the open tasks of this folder's project", Args: requireArguments(0, 0),
 		Long: "List the tasks of this folder's project, or of all if it belongs to none, in order of creation. A\n" +
-			"note says what is particular: paused, queued, crashed, or who is at work.",
+			"note shows what is special: paused, queued, crashed, or who is at work.",
 		Example: "  orange task list\n" +
 			"  orange task list --closed\n" +
 			"  orange task list --status reviewing --json",

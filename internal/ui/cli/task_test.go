@@ -103,9 +103,9 @@ func TestTaskCreate(t *testing.T) {
 		{name: "requirements in words", args: "task|create|--project|proj|-m|why|b|s",
 			asked: []string{`POST /v1/tasks {"project":"proj","branch":"b","summary":"s","spawn":true,"context":"why","actor":"human"}`}},
 		{name: "requirements twice", args: "task create --project proj --requirements a --context b b s", code: 2, err: "give --requirements or --context, not both"},
-		{name: "nothing at all", args: "task create", code: 2, err: "it is not said what is wanted: give a branch and a summary", asked: []string{}},
-		{name: "nothing at all, as JSON", args: "task create --json", prepare: func(w *env) { w.IsTerminal = true }, code: 2, out: `{"error":"it is not said what is wanted`, err: "it is not said", asked: []string{}},
-		{name: "nothing at all, of an agent", args: "task create", prepare: func(w *env) { inAttempt(w); w.IsTerminal = true }, code: 2, err: "it is not said what is wanted", asked: []string{}},
+		{name: "nothing at all", args: "task create", code: 2, err: "no requirements: give a branch and a summary", asked: []string{}},
+		{name: "nothing at all, as JSON", args: "task create --json", prepare: func(w *env) { w.IsTerminal = true }, code: 2, out: `{"error":"no requirements`, err: "no requirements", asked: []string{}},
+		{name: "nothing at all, of an agent", args: "task create", prepare: func(w *env) { inAttempt(w); w.IsTerminal = true }, code: 2, err: "no requirements", asked: []string{}},
 		{name: "nothing at all, in a terminal", args: "task create", prepare: func(w *env) {
 			w.IsTerminal, w.place = true, wire.Location{Project: "here", GitRoot: "/repo"}
 			w.Dashboard = func(_ context.Context, o cli.DashboardOptions) error {

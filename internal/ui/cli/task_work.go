@@ -75,7 +75,7 @@ func newTaskDiff(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "diff [id]", Short: "Show what a task's branch changes, as git diff does", Args: requireArguments(0, 1),
 		Long: "Show what the branch of a task changes since it left its base, as git diff does, with git's colours and\n" +
-			"pager. In the workspace of a task that goes on, changes that are not committed are included, and their\n" +
+			"pager. In the workspace of an unfinished task, changes that are not committed are included, and their\n" +
 			"files are named first. After a merge it is what was merged.",
 		Example: "  orange task diff fix-login\n" +
 			"  orange task diff fix-login --stat",
@@ -147,7 +147,7 @@ func newTaskOpen(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "open [id]", Short: "Open the worktree of a task in your editor", Args: requireArguments(0, 1),
 		Long: "Open the folder in which the agents of a task work in the editor that VISUAL or EDITOR names. The\n" +
-			"agents go on meanwhile.",
+			"agents continue in the meantime.",
 		Example: "  orange task open fix-login\n" +
 			"  VISUAL=\"code --wait\" orange task open fix-login",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {

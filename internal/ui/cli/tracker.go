@@ -48,12 +48,12 @@ func newTrackerAdd(deps Deps) *cobra.Command {
 	f.StringVar(&command, "command", "", "mcp: the program that is the server")
 	f.StringVar(&cfg.Mapping, "mapping", "", "mcp: joan, backlog, or a file")
 	f.StringVar(&cfg.Token, "token", "", "where the secret is: env:NAME, file:PATH, command:..., gh")
-	f.StringVar(&cfg.Webhook, "webhook-secret", "", "likewise, the one that news are signed with")
+	f.StringVar(&cfg.Webhook, "webhook-secret", "", "likewise, the secret that webhooks are signed with")
 	f.StringArrayVar(&columns, "column", nil, "STATUS=COLUMN: what the tracker calls a status of the workflow")
 	f.StringArrayVar(&cfg.Eligible, "eligible", nil, "column whose issues are worked on (default: where the workflow begins)")
 	f.StringArrayVar(&cfg.Authors, "author", nil, "whose words count: orders in comments, and text for agents")
-	f.IntVar(&cfg.Max, "max", 0, "tasks at work at once (default 3)")
-	f.DurationVar(&cfg.Every, "every", 0, "look at it so often (default: only when asked)")
+	f.IntVar(&cfg.Max, "max", 0, "tasks at work at the same time (default 3)")
+	f.DurationVar(&cfg.Every, "every", 0, "interval at which it is read (default: only on request)")
 	f.BoolVar(&cfg.Auto, "auto", false, "dispatch without being asked")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
 		cfg.Name = args[0]
@@ -114,7 +114,7 @@ func (s session) keepUnsetFlags(ctx context.Context, said func(flag string) bool
 	}
 	was := list[at].Config
 	if here, err := s.projectHere(ctx); err == nil && here != was.Project && !said("project") {
-		return true, usageError("%s is a tracker of project %s: take another name, or say --project %s", cfg.Name, was.Project, was.Project)
+		return true, usageError("%s is a tracker of project %s: choose another name, or give --project %s", cfg.Name, was.Project, was.Project)
 	}
 	for flag, keep := range map[string]func(){
 		"kind": func() { cfg.Kind = was.Kind }, "project": func() { cfg.Project = was.Project }, "workflow": func() { cfg.Workflow = was.Workflow },
@@ -195,7 +195,7 @@ func formatAgo(now, at time.Time) string {
 func newTrackerIssues(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "issues name", Short: "List the issues of a tracker as they were last read", Args: requireArguments(1, 1),
-		Long:    "List the issues of a tracker as they were last read. Nobody is asked: see orange tracker sync.",
+		Long:    "List the issues of a tracker as they were last read. The tracker itself is not read: see orange tracker sync.",
 		Example: "  orange tracker issues lin --json",
 		RunE: withServer(deps, func(ctx context.Context, s session, args []string) error {
 			list, err := s.ListIssues(ctx, args[0])
@@ -217,7 +217,7 @@ func newTrackerSync(deps Deps) *cobra.Command {
 	var fix bool
 	cmd := &cobra.Command{
 		Use: "sync [name]", Short: "Read one tracker or all, and pass changes on to their tasks", Args: requireArguments(0, 1),
-		Long: "Look at a tracker now, or at all of them and at pull requests. What is new becomes moves and orders\n" +
+		Long: "Read a tracker now, or all of them and pull requests. Changes become moves and orders\n" +
 			"of tasks; issues that are not where their tasks say are named, and put back with --fix.",
 		Example: "  orange tracker sync\n" +
 			"  orange tracker sync lin --fix",
@@ -326,7 +326,7 @@ func newTrackerRemove(deps Deps) *cobra.Command {
 				return err
 			}
 			return s.showResult(map[string]any{"removed": args[0]}, func(w io.Writer) error {
-				_, err := fmt.Fprintf(w, "%s is no tracker any more\n", cleanLine(args[0]))
+				_, err := fmt.Fprintf(w, "Removed the tracker %s\n", cleanLine(args[0]))
 				return err
 			})
 		}),
@@ -340,7 +340,7 @@ func (s session) trackerNames(ctx context.Context, args []string) ([]string, err
 	}
 	list, err := s.ListTrackers(ctx)
 	if err == nil && len(list) == 0 {
-		err = exitError{code: exitFailed, err: fmt.Errorf("there are no trackers: orange tracker add")}
+		err = exitError{code: exitFailed, err: fmt.Errorf("there are no trackers: add one with orange tracker add")}
 	}
 	var out []string
 	for _, r := range list {
@@ -354,13 +354,13 @@ func newDispatchCommand(deps Deps) *cobra.Command {
 	var every time.Duration
 	cmd := &cobra.Command{
 		Use: "dispatch [tracker]", Short: "Create tasks for the next issues", Args: requireArguments(0, 1),
-		Long: "Look at a tracker and make tasks of the issues that are next, no more than it may have at work. An\n" +
+		Long: "Read a tracker and create tasks for the next issues, no more than it may have at work. An\n" +
 			"issue becomes one task at most.",
 		Example: "  orange dispatch lin --dry-run\n" +
 			"  orange dispatch --watch --every 1m",
 	}
 	cmd.Flags().BoolVar(&once, "once", false, "one round (the default)")
-	cmd.Flags().BoolVar(&watch, "watch", false, "go on until it is interrupted")
+	cmd.Flags().BoolVar(&watch, "watch", false, "continue until interrupted")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would be done")
 	cmd.Flags().DurationVar(&every, "every", 30*time.Second, "with --watch: how long between two rounds")
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {

@@ -82,7 +82,7 @@ func TestTrackerList(t *testing.T) {
 			out: "KEY    COLUMN   READ    TAGS     TITLE\nENG-1  Backlog  1h ago  bug, ui  Sell it\nENG-2  Done     never   -        x\n"},
 		{name: "issues as JSON", args: "tracker issues lin --json", prepare: answering("/v1/trackers/lin/issues", `{"issues":[]}`), out: `{"issues":[]}`},
 		{name: "issues of no tracker", args: "tracker issues x", prepare: answering("/v1/trackers/x/issues", `error: there is no tracker "x": see orange tracker list`), code: 1, err: `there is no tracker "x": see orange tracker list`},
-		{name: "remove", args: "tracker remove lin", prepare: answering("/v1/trackers/lin", `{"removed":"lin"}`), out: "lin is no tracker any more\n", asked: []string{"DELETE /v1/trackers/lin"}},
+		{name: "remove", args: "tracker remove lin", prepare: answering("/v1/trackers/lin", `{"removed":"lin"}`), out: "Removed the tracker lin\n", asked: []string{"DELETE /v1/trackers/lin"}},
 		{name: "unknown", args: "tracker bogus", code: 2, err: `command "bogus" is not known: see orange tracker --help`},
 	})
 }

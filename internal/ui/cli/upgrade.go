@@ -85,7 +85,7 @@ func newUpgradeCommand(deps Deps) *cobra.Command {
 		Use: "upgrade --from FILE|FOLDER", Short: "Install another release and restart the server; agents keep running", Args: requireArguments(0, 0),
 		Long: "Replace this program by that of a release: an archive, a folder that holds the archive for this\n" +
 			"machine or the program, or the program itself. If SHA256SUMS is beside the file, its sum must match.\n" +
-			"Then the server is restarted, and agents go on: their hooks and commands use the new program.\n\n" +
+			"Then the server is restarted, and agents continue: their hooks and commands use the new program.\n\n" +
 			"The old program is kept until the new server has answered. If it does not answer, or does not accept\n" +
 			"the store, the old program is put back and its server is started. A program that cannot read the\n" +
 			"store, because a newer one wrote it, is refused.\n\n" +
@@ -116,11 +116,11 @@ func printUpgrade(w io.Writer, r upgradeResult) error {
 	var text string
 	switch {
 	case r.dry && r.Changed:
-		text = fmt.Sprintf("Would replace %s, version %s, by version %s of %s, and restart the server. Agents would go on.", r.Program, r.From, r.To, r.File)
+		text = fmt.Sprintf("Would replace %s, version %s, by version %s of %s, and restart the server. Agents would continue.", r.Program, r.From, r.To, r.File)
 	case !r.Changed:
 		text = fmt.Sprintf("%s is version %s already: nothing was changed.", r.Program, r.To)
 	default:
-		text = fmt.Sprintf("Upgraded %s from %s to %s. The server was restarted (pid %d); agents go on.", r.Program, r.From, r.To, r.PID)
+		text = fmt.Sprintf("Upgraded %s from %s to %s. The server was restarted (pid %d); agents continue.", r.Program, r.From, r.To, r.PID)
 	}
 	if r.Changed && !r.Verified {
 		text += "\nIts sum was not verified: there is no SHA256SUMS beside " + r.File + "."

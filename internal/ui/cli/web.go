@@ -15,7 +15,7 @@ func newWebCommand(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "web", Short: "Start the web page and print the address that signs you in", Args: requireArguments(0, 0),
 		Long: "Opens the web page of the server, if it is not open, and prints an address that signs you in:\n" +
-			"once, within a minute. The page is for this machine only, and for you: whoever is signed in may\n" +
+			"once, within a minute. The page is for this machine only, and for you: everybody who is signed in may\n" +
 			"do all that you may. Programs show the token that --token prints as Authorization: Bearer.",
 		Example: "  orange web\n  orange web --open",
 	}

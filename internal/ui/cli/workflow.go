@@ -205,7 +205,7 @@ func newWorkflowCheckCommand(deps Deps) *cobra.Command {
 		Example: "  orange workflow check orange\n" +
 			"  orange workflow check .orange/workflows/mine.yaml --json\n" +
 			"  orange workflow check mine --strict",
-		Long: "Say what is wrong with a workflow file, one finding on a line. A finding is an error, and then no\n" +
+		Long: "Report what is wrong with a workflow file, one finding per line. A finding is an error, and then no\n" +
 			"task can be created with the file, or advice.\n\n" +
 			"The exit code is 0 if there is no error, 1 if there is one, and 2 if the file cannot be read. With\n" +
 			"--strict it is 1 for advice too.",
@@ -299,9 +299,9 @@ func newWorkflowPromptCommand(deps Deps) *cobra.Command {
 	var file string
 	cmd := needsNoServer(&cobra.Command{
 		Use: "prompt NAME|FILE STATE", Short: "Print the prompt of a state's agent", Args: requireArguments(2, 2),
-		Long: "Print what a new agent of a state is told, for a supposed task. Summary, branch and the\n" +
+		Long: "Print the prompt of a new agent of a state, for a hypothetical task. Summary, branch and the\n" +
 			"like are taken from --task-file. A step of a step workflow may be given by its number,\n" +
-			"from 0. Words that a repository has of its own are not looked for.",
+			"from 0. Prompt fragments of a repository are not read.",
 		Example: "  orange workflow prompt cmat-feature implementer\n  orange workflow prompt orange agent-review --task-file TASK.md",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			answer, err := assumedPrompt(deps, args[0], args[1], file)

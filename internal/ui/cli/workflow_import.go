@@ -26,7 +26,7 @@ func newWorkflowImportCommand(deps Deps) *cobra.Command {
 	var f workflowImport
 	cmd := needsNoServer(&cobra.Command{
 		Use: "import FILE", Short: "Import step workflows from JSON", Args: requireArguments(1, 1),
-		Long: "Take over the step workflows of a JSON file: one, or a file of several,\n" +
+		Long: "Import the step workflows of a JSON file: one, or a file of several,\n" +
 			"{\"workflows\": {\"ID\": {\"steps\": [...]}}}. Each becomes .orange/workflows/ID.json in the\n" +
 			"repository. Contracts of agents, {\"agents\": {\"NAME\": {\"statuses\": ...}}}, become one workflow\n" +
 			"that begins with the first agent. If one of them has an error or a finding, nothing is written.",
@@ -56,7 +56,7 @@ func newWorkflowImportCommand(deps Deps) *cobra.Command {
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&f.name, "name", "", "call the workflow `NAME`; for one workflow only")
-	flags.StringVar(&f.id, "workflow", "", "take only the workflow `ID` of the file")
+	flags.StringVar(&f.id, "workflow", "", "import only the workflow `ID` of the file")
 	flags.BoolVar(&f.user, "user", false, "write among your own workflows, not into the repository")
 	flags.BoolVar(&f.force, "force", false, "replace files that are there, and hide built-in workflows of that name")
 	return cmd
@@ -203,7 +203,7 @@ func (f *workflowImport) parseTemplate(file string, t *workflow.Template) (*work
 	case err != nil:
 		return nil, err
 	case len(def.Steps()) == 0 || !json.Valid([]byte(t.Text)):
-		return nil, fmt.Errorf("%s is no step workflow in JSON: copy it to .orange/workflows/%s.yaml", file, def.Name)
+		return nil, fmt.Errorf("%s is not a step workflow in JSON: copy it to .orange/workflows/%s.yaml", file, def.Name)
 	case f.name != "" && def.Name != f.name:
 		return nil, fmt.Errorf("--name %q is not a name: use letters, digits, dash and underscore, beginning with a letter", f.name)
 	}

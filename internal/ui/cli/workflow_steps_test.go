@@ -207,7 +207,7 @@ func TestImportTakesAllOrNothing(t *testing.T) {
 		{"a comma too many under another name", []string{comma, "--name", "mine"}, 2, `comma.json:2:1: a comma before }`, ""},
 		{"a comma too many among several", []string{commas}, 2, `commas.json:1:73: a comma before ] is not JSON`, ""},
 		{"no steps", []string{empty}, 2, `empty.json:1:1: "steps" is missing`, ""},
-		{"YAML", []string{yaml}, 2, "y.yaml is no step workflow in JSON: copy it to .orange/workflows/y.yaml", ""},
+		{"YAML", []string{yaml}, 2, "y.yaml is not a step workflow in JSON: copy it to .orange/workflows/y.yaml", ""},
 		{"the name of a built-in one", []string{one, "--name", "cmat-feature"}, 2, "cmat-feature is a built-in workflow: give --name another one, or --force to hide it\n", ""},
 		{"the name of a built-in one, by force", []string{one, "--name", "cmat-feature", "--force"}, 0, "cmat-feature: 1 step, written to", "cmat-feature"},
 	}

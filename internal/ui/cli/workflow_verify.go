@@ -43,7 +43,7 @@ func newWorkflowVerifyCommand(deps Deps) *cobra.Command {
 	cmd.Flags().StringVar(&f.emit, "emit-test", "", "write the first counterexample to this file, for orange workflow scenario")
 	cmd.Flags().StringArrayVar(&f.without, "without", nil, "leave a protection out of the model: "+joinWords(verify.Protections()))
 	cmd.Flags().IntVar(&f.max, "max-states", verify.DefaultMaxStates, "give up beyond so many states")
-	cmd.Flags().BoolVar(&f.full, "full", false, "tell states apart that can do the same: slower, and with the same result")
+	cmd.Flags().BoolVar(&f.full, "full", false, "distinguish states that can do the same: slower, with the same result")
 	cmd.Flags().StringArrayVar(&f.budget, "budget", nil, "cost of one attempt, as role=2.50, to bound the cost between two moments a person acts")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		def, err := loadWorkflow(deps, args[0])
@@ -175,7 +175,7 @@ func printVerify(w io.Writer, r verify.Report, cost budget) {
 		}
 	}
 	if r.Complete {
-		fmt.Fprintf(w, "At worst, while nobody looks: %s\n", boundsText(r.Bounds, cost))
+		fmt.Fprintf(w, "At worst, while nobody watches: %s\n", boundsText(r.Bounds, cost))
 	} else {
 		fmt.Fprintf(w, "Not proved: there are more than %d states. Raise --max-states, or lower the bounds of the counters.\n", r.States)
 	}
