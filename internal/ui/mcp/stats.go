@@ -28,6 +28,18 @@ type statsOut struct {
 	By     string       `json:"by" jsonschema:"what the tasks are grouped by"`
 	Groups []statsGroup `json:"groups" jsonschema:"figures of each group"`
 	Total  statsGroup   `json:"total" jsonschema:"figures of all tasks"`
+	Checks []statsCheck `json:"checks" jsonschema:"runs of the tasks' checks, by name"`
+}
+
+// statsCheck are the figures of the checks of one name.
+type statsCheck struct {
+	Name     string  `json:"name" jsonschema:"of the check"`
+	Tasks    int     `json:"tasks" jsonschema:"number of tasks"`
+	Runs     int     `json:"runs" jsonschema:"number of runs that ended"`
+	Failed   int     `json:"failed" jsonschema:"runs that the work failed"`
+	NoResult int     `json:"no_result" jsonschema:"runs that were broken off, invalid or not found"`
+	Median   float64 `json:"median_seconds" jsonschema:"median time of a run"`
+	Total    float64 `json:"total_seconds" jsonschema:"time of all runs"`
 }
 
 // statsGroup are the figures of one group of tasks.
@@ -54,7 +66,7 @@ func (t *tools) addStats(s *sdk.Server) {
 			least, most := 1.0, 10_000.0
 			p["days"].Minimum, p["days"].Maximum = &least, &most
 		}),
-		Description: "Summarize how tasks ended, what they cost, how long they took and how many review rounds they needed, by harness, model, workflow, role, prompt or project. What a harness does not report is not measured, and is not zero.",
+		Description: "Summarize how tasks ended, what they cost, how long they took and how many review rounds they needed, by harness, model, workflow, role, prompt or project, and how often checks ran and failed. What a harness does not report is not measured, and is not zero.",
 	}, callTime, t.readStats)
 }
 
@@ -67,13 +79,19 @@ func (t *tools) readStats(ctx context.Context, c Caller, in statsIn) (statsOut, 
 	if err != nil {
 		return statsOut{}, "", err
 	}
-	out := statsOut{By: string(got.By), Groups: []statsGroup{}, Total: groupOf(&got.Total)}
+	out := statsOut{By: string(got.By), Groups: []statsGroup{}, Total: groupOf(&got.Total), Checks: []statsCheck{}}
 	var text strings.Builder
 	for i := range got.Groups {
 		out.Groups = append(out.Groups, groupOf(&got.Groups[i]))
 		text.WriteString(describeGroup(&got.Groups[i]))
 	}
 	text.WriteString(describeGroup(&got.Total))
+	for _, g := range got.Checks {
+		one := statsCheck{cutLine(g.Name, maxLine), g.Tasks, g.Runs, g.Failed, g.NoResult, g.Time.Median, g.Time.Sum}
+		out.Checks = append(out.Checks, one)
+		fmt.Fprintf(&text, "check %s: %s of %s, %d failed, %d without a result, median %s, in all %s\n", one.Name, humanize.Plural(g.Runs, "run"), humanize.Plural(g.Tasks, "task"),
+			g.Failed, g.NoResult, chart.FormatDuration(g.Time.Median), chart.FormatDuration(g.Time.Sum))
+	}
 	return out, text.String(), nil
 }
 
