@@ -61,3 +61,56 @@ func TestPathsThatNeedAPerson(t *testing.T) {
 	}
 	s.orange("task", "replay", string(id))
 }
+
+// autoMerge is a workflow that merges what its worker hands over.
+const autoMerge = `
+name: auto-merge
+version: 1
+describe: Work is merged when its worker hands it over.
+roles:
+  worker: {session: visit, prompt: work}
+counters:
+  crashes: {max: 2, per: state, counts: crashes}
+gates:
+  committed: {evidence: commits}
+  clean: {evidence: clean}
+  merged: {evidence: merged}
+states:
+  todo: {kind: queued}
+  working: {kind: agent, role: worker, deadline: {wall: 1h}}
+  merging: {kind: human}
+  stuck: {kind: halt}
+  done: {kind: terminal}
+edges:
+  - {from: new, to: todo, on: create, by: [human]}
+  - {from: todo, to: working, on: [request, ready], as: complete, by: [human, engine], do: [acquire_workspace]}
+  - {from: working, to: merging, on: [request, exit], as: complete, by: [worker, human], gate: [committed, clean], do: [merge]}
+  - {from: working, to: stuck, on: crash-limit}
+  - {from: stuck, to: working, as: resume, by: [human]}
+  - {from: merging, to: done, on: [request, {pr: merged}], as: complete, by: [human, engine, tracker], gate: merged, do: [kill_session, release_workspace]}
+prompts:
+  work: "{summary}"
+`
+
+// A merge that a workflow starts is given up, and waits in the inbox for the approval.
+func TestAMergeByAWorkflowWaitsForAnApproval(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--unchanged", "ci/")
+	s.write("shop/.git/info/exclude", "/.orange\n")
+	s.write("shop/.orange/workflows/auto-merge.yaml", autoMerge)
+	hand := "  - run: orange task update --status merging\n"
+	id := s.create("feat/a", "worker:\n  - commit: {file: ci/build.sh, text: \"x\\n\", message: x}\n"+hand, "--workflow", "auto-merge")
+	held := s.await(id, "the merge is given up", func(t task.Task) bool { return t.Attention != "" })
+	if held.Status != "merging" || !strings.Contains(held.Attention, "ci/build.sh") {
+		t.Errorf("%s: %s", held.Status, held.Attention)
+	}
+	if text := s.orange("inbox"); !strings.Contains(text, "orange task approve-changes") {
+		t.Error(text)
+	}
+	s.orange("task", "approve-changes", string(id))
+	s.orange("task", "merge", string(id))
+	s.reaches(id, "done")
+
+	id = s.create("feat/b", "worker:\n  - commit: {file: main.txt, text: \"x\\n\", message: x}\n"+hand, "--workflow", "auto-merge")
+	s.reaches(id, "done")
+}
