@@ -120,20 +120,20 @@ func describeDrawing(d *workflow.Definition, m Marks) string {
 type marked struct {
 	Marks
 	visits  map[string]int
-	steps   map[step]bool
+	steps   map[pathStep]bool
 	sources map[string][]string // of lines that one note replaces
 }
 
-// A leg is one step of a path.
-type step struct{ from, to string }
+// A pathStep is one step of a path.
+type pathStep struct{ from, to string }
 
 // indexPath prepares for the lines of a picture.
 func (m *marked) indexPath(p *picture) {
-	m.visits, m.steps, m.sources = map[string]int{}, map[step]bool{}, map[string][]string{}
+	m.visits, m.steps, m.sources = map[string]int{}, map[pathStep]bool{}, map[string][]string{}
 	from := workflow.New
 	for _, state := range m.Path {
 		m.visits[state]++
-		m.steps[step{from, state}] = true
+		m.steps[pathStep{from, state}] = true
 		from = state
 	}
 	for i := range p.lines {
@@ -146,10 +146,10 @@ func (m *marked) indexPath(p *picture) {
 func (m *marked) hasTaken(p *picture, l *line) bool {
 	to := p.nodes[l.to].name
 	if p.nodes[l.from].kind != noteKind {
-		return m.steps[step{p.nodes[l.from].name, to}]
+		return m.steps[pathStep{p.nodes[l.from].name, to}]
 	}
 	for _, name := range m.sources[l.noteKey()] {
-		if m.steps[step{name, to}] {
+		if m.steps[pathStep{name, to}] {
 			return true
 		}
 	}
