@@ -135,13 +135,13 @@ func (p *taskPage) addActions() {
 		add(taskAct{Do: "resume", Label: "Resume", Why: "the task continues, and failed effects are tried again", Class: "go"})
 	}
 	p.addDelivery(add)
-	p.addMoves(add)
 	if row.Life == overview.Alive && row.Kind != workflow.CheckDo && row.Kind != workflow.Terminal {
 		add(taskAct{Do: engine.VerbSend, Label: "Send a message", Why: "to the living agent; the task stays where it is", Words: "Message", Must: true})
 	}
 	if row.Life == overview.Alive && row.Kind == workflow.Agent {
 		add(taskAct{Do: engine.Respawn + ":" + engine.Force, Label: "Replace the agent", Class: "end", Confirm: "The agent is ended, and another one starts in the same worktree. This is no crash."})
 	}
+	p.addMoves(add)
 	if !t.Paused && row.Kind != workflow.Terminal {
 		add(taskAct{Do: "pause", Label: "Pause", Why: "nothing starts until the task is resumed"})
 	}
