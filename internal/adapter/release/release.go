@@ -101,7 +101,7 @@ func readBounded(file string) ([]byte, error) {
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	if info, err := f.Stat(); err == nil && (!info.Mode().IsRegular() || info.Size() > maxProgram) {
-		return nil, fmt.Errorf("%s is not a release: it is no file, or too large", file)
+		return nil, fmt.Errorf("%s is not a release: it is not a file, or too large", file)
 	}
 	return io.ReadAll(io.LimitReader(f, maxProgram))
 }

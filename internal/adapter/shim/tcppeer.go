@@ -20,11 +20,11 @@ var errNoPeer = errors.New("no process here holds that connection")
 func TCPPeers(remote string, local net.Addr) ([]int, error) {
 	far, err := netip.ParseAddrPort(remote)
 	if err != nil || local == nil {
-		return nil, fmt.Errorf("%q is no address of TCP", remote)
+		return nil, fmt.Errorf("%q is not a TCP address", remote)
 	}
 	near, err := netip.ParseAddrPort(local.String())
 	if err != nil {
-		return nil, fmt.Errorf("%q is no address of TCP", local)
+		return nil, fmt.Errorf("%q is not a TCP address", local)
 	}
 	return tcpPeers(unmapAddr(far), unmapAddr(near))
 }

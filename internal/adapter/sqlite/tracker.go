@@ -81,7 +81,7 @@ func checkTracker(c *tracker.Config) error {
 	odd := func(r rune) bool { return !letter(r) && !strings.ContainsRune("-_.", r) }
 	switch {
 	case c.Name == "" || len(c.Name) > maxTrackerName || strings.ContainsFunc(c.Name, odd) || !letter(rune(c.Name[0])):
-		return task.Mistakef("%q is no name for a tracker: use letters, digits, - and _, at most %d", shortenName(c.Name), maxTrackerName)
+		return task.Mistakef("%q is not a valid tracker name: use letters, digits, - and _, at most %d", shortenName(c.Name), maxTrackerName)
 	case strings.EqualFold(c.Name, tracker.Board):
 		return task.Mistakef("a tracker is not called %q, the local boards are: use another name", c.Name)
 	}

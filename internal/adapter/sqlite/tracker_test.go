@@ -46,12 +46,12 @@ func TestATrackerIsRefused(t *testing.T) {
 		config tracker.Config
 		want   string
 	}{
-		"no name":                      {tracker.Config{}, "no name for a tracker"},
+		"no name":                      {tracker.Config{}, "not a valid tracker name"},
 		"a colon":                      {tracker.Config{Name: "a:b"}, `"a:b" is no name`},
-		"a slash":                      {tracker.Config{Name: "a/b"}, "no name"},
-		"a blank":                      {tracker.Config{Name: "a b"}, "no name"},
-		"a control character":          {tracker.Config{Name: "a\n\x1b[1m"}, "no name"},
-		"a flag":                       {tracker.Config{Name: "-a"}, "no name"},
+		"a slash":                      {tracker.Config{Name: "a/b"}, "not a valid tracker name"},
+		"a blank":                      {tracker.Config{Name: "a b"}, "not a valid tracker name"},
+		"a control character":          {tracker.Config{Name: "a\n\x1b[1m"}, "not a valid tracker name"},
+		"a flag":                       {tracker.Config{Name: "-a"}, "not a valid tracker name"},
 		"an endless name":              {tracker.Config{Name: strings.Repeat("x", 5000)}, "at most 64"},
 		"the local board":              {tracker.Config{Name: "Board"}, "use another name"},
 		"a secret":                     {tracker.Config{Name: "a", Token: secret}, "say where the token of tracker a is"},

@@ -69,7 +69,7 @@ func checkStage(field, name string) []string {
 	case utf8.RuneCountInString(name) > maxStageLength:
 		return []string{fmt.Sprintf("%s has %d characters: the limit is %d", field, utf8.RuneCountInString(name), maxStageLength)}
 	case !stageName.MatchString(name):
-		return []string{fmt.Sprintf("%s %q is no stage name: use a-z, 0-9, - and _", field, name)}
+		return []string{fmt.Sprintf("%s %q is not a stage name: use a-z, 0-9, - and _", field, name)}
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func limits(t *testing.T) []limit {
 		{"from", change(func(h *handoff.Handoff) { h.From = "qa_2-b" }), change(func(h *handoff.Handoff) { h.From = "" }), "from_stage is missing: name a stage", false},
 		{"to", change(func(h *handoff.Handoff) { h.To = strings.Repeat("x", 64) }), change(func(h *handoff.Handoff) { h.To = strings.Repeat("x", 65) }),
 			"to_stage has 65 characters: the limit is 64", false},
-		{"letters of a stage", valid(), change(func(h *handoff.Handoff) { h.To = "a\nb" }), `to_stage "a\nb" is no stage name: use a-z, 0-9, - and _`, false},
+		{"letters of a stage", valid(), change(func(h *handoff.Handoff) { h.To = "a\nb" }), `to_stage "a\nb" is not a stage name: use a-z, 0-9, - and _`, false},
 	}
 }
 
@@ -95,7 +95,7 @@ func TestCheckListsEverything(t *testing.T) {
 	h := handoff.Handoff{From: "BA", Warnings: append(times(4, "w"), strings.Repeat("w", 101)), Metadata: map[string]any{"x": math.NaN()}}
 	h.Warnings[1] = strings.Repeat("w", 101)
 	want := []string{
-		`from_stage "BA" is no stage name: use a-z, 0-9, - and _`, "to_stage is missing: name a stage",
+		`from_stage "BA" is not a stage name: use a-z, 0-9, - and _`, "to_stage is missing: name a stage",
 		"key_decisions is missing: give a list, which may be empty", "warnings has 5 items: the limit is 3",
 		"warnings[1] has 101 characters: the limit is 100",
 		"metadata cannot be written as JSON: use texts, numbers, truths, lists and mappings",
@@ -159,7 +159,7 @@ func TestFromJSON(t *testing.T) {
 			"key_decisions[1]: a JSON number does not fit: give a text; key_decisions[2]: null does not fit: give a text"},
 		{"all that is wrong", `{"from_stage":"A","to_stage":{},"summary":true,"key_decisions":[],"warnings":[5,"a","b","c"],"dependencies":["","","","","",""],"metadata":"m"}`,
 			`to_stage: a JSON object does not fit: give a text; summary: a JSON boolean does not fit: give a text; warnings[0]: a JSON number does not fit: give a text; ` +
-				`metadata: a JSON string does not fit: give an object; from_stage "A" is no stage name: use a-z, 0-9, - and _; dependencies has 6 items: the limit is 5`},
+				`metadata: a JSON string does not fit: give an object; from_stage "A" is not a stage name: use a-z, 0-9, - and _; dependencies has 6 items: the limit is 5`},
 		{"a key that is there twice", `{"from_stage":"a","to_stage":"b","key_decisions":["a"],"key_decisions":[]}`, `the key "key_decisions" is there twice: keep one`},
 		{"a key that is there twice, deep", `{"metadata":{"a":[{"x":1,"x":1}]}}`, `the key "x" is there twice: keep one`},
 		{"a key in other letters", `{"from_stage":"a","to_stage":"b","key_decisions":[],"Warnings":5,"SUMMARY":"s"}`, `{"from_stage":"a","to_stage":"b","key_decisions":[]}`},

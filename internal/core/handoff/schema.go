@@ -17,7 +17,7 @@ func Schema() *jsonschema.Schema {
 		s.PropertyOrder = append(s.PropertyOrder, name)
 	}
 	add("from_stage", stageSchema("The stage that hands over."))
-	add("to_stage", stageSchema("The stage that goes on."))
+	add("to_stage", stageSchema("The stage that continues."))
 	add("summary", &jsonschema.Schema{Types: []string{"string", "null"}, Description: "What was done, in one sentence."})
 	for _, b := range (Handoff{}).fieldBounds() {
 		add(b.name, b.listSchema())

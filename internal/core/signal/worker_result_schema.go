@@ -89,7 +89,7 @@ func consultSchema() *jsonschema.Schema {
 				requiredField("feature_summary", textSchema("What the feature branch changed.")),
 			)),
 		)),
-		requiredField("resume_as", objectSchema("Who goes on with the answer.",
+		requiredField("resume_as", objectSchema("Who continues with the answer.",
 			requiredField("agent_type", oneOf("The worker.", resumeNames[:])),
 			requiredField("mode", textSchema("In which mode, such as merge-with-guidance.")),
 		)),

@@ -21,7 +21,7 @@ func Schema() *jsonschema.Schema {
 		key{"gates", namedSchema("Evidence that must be there when an edge is taken.", gateSchema())},
 		key{"states", namedSchema("Where a task can be, in the order in which people think of them.", stateSchema())},
 		key{"edges", &jsonschema.Schema{Type: "array", Items: edgeSchema(), Description: "The permitted moves. Of several that open, the first is taken."}},
-		key{"prompts", namedSchema("What agents are told. {summary} and the like are filled in.", textSchema("Words for an agent."))},
+		key{"prompts", namedSchema("The prompts of agents. {summary} and the like are filled in.", textSchema("Words for an agent."))},
 		key{"board", boardSchema()},
 		key{"vars", namedSchema("Texts that people give a project or a task, for {vars.NAME} in prompts. No place for secrets.", mappingSchema("A variable.",
 			key{"default", textSchema("What it is where nobody gives it.")},
@@ -41,14 +41,14 @@ func roleSchema() *jsonschema.Schema {
 		key{"harness", listOf(choiceSchema(), "The agents that may run it, the preferred first.")},
 		key{"model", textSchema("The model of the one agent that harness names, in the words of its CLI.")},
 		key{"effort", textSchema("Its effort.")},
-		key{"fallback_after", durationSchema("How long an agent may be at its limit before the next one goes on.")},
+		key{"fallback_after", durationSchema("How long an agent may be at its limit before the next one continues.")},
 		key{"session", wordsSchema("How long its agent lives: until the task ends, as long as the task stays in the state, or that with a person at the terminal.", sessionWords[:]...)},
 		key{"window", textSchema("The name of its terminal window; {counters} are filled in.")},
-		key{"prompt", nameOf("What it is told at its start, by name.")},
-		key{"respawn_prompt", nameOf("What a replacement is told, by name.")},
-		key{"rework_prompt", nameOf("What a new agent is told when the task comes back to the role, by name.")},
+		key{"prompt", nameOf("The prompt at its start, by name.")},
+		key{"respawn_prompt", nameOf("The prompt of a replacement, by name.")},
+		key{"rework_prompt", nameOf("The prompt of a new agent when the task returns to the role, by name.")},
 		key{"access", wordsSchema("Whether it may change the record's summary and branch.", accessWords[:]...)},
-		key{"stands_in_for", nameOf("A role: while that one lives it is told instead, and this one is not started.")},
+		key{"stands_in_for", nameOf("A role: while its agent lives, that agent is notified instead, and this one is not started.")},
 		key{"protocol", wordsSchema("How it says how it went, besides requests and sections.", protocolWords[:]...)},
 		key{"work_type", nameOf("What kind of work it does; scopes what counts as its word. Its name if nothing is given.")},
 		key{"serial", nameOf("A group of roles of which one agent works at a time in a project.")},
@@ -104,9 +104,9 @@ func stateSchema() *jsonschema.Schema {
 		key{"deadline", mappingSchema("How long its agent may take.",
 			key{"wall", durationSchema("In all.")}, key{"idle", durationSchema("Without a sign of life.")})},
 		key{"respawn", wordsSchema("How a dead agent is replaced.", respawnWords[:]...)},
-		key{"on_idle", wordsSchema("What follows when the agent ends its turn without a question and without moving the task: a person is asked, or it is told once to go on.", onIdleWords[:]...)},
-		key{"prompt", nameOf("What the role is told on entering, if not its own prompt.")},
-		key{"respawn_prompt", nameOf("What a replacement is told, if not the role's own.")},
+		key{"on_idle", wordsSchema("What follows when the agent ends its turn without a question and without moving the task: a person is asked, or the agent is asked once to continue.", onIdleWords[:]...)},
+		key{"prompt", nameOf("The prompt of the role on entering, if not its own.")},
+		key{"respawn_prompt", nameOf("The prompt of a replacement, if not the role's own.")},
 		key{"model", textSchema("The model of the agent, in the agent's own words.")},
 		key{"mode", textSchema("What the role is to do here, where it has several parts.")},
 		key{"cooldown", durationSchema("After the work failed here, before an agent is started again.")},
@@ -171,7 +171,7 @@ func effectSchema() *jsonschema.Schema {
 			continue
 		}
 		if e.Name == Notify {
-			s := mappingSchema(e.Describe+".", key{"role", nameOf("Whose agent is told.")}, key{"prompt", nameOf("What it is told.")})
+			s := mappingSchema(e.Describe+".", key{"role", nameOf("The role whose agent is notified.")}, key{"prompt", nameOf("The message to it.")})
 			s.Required = []string{"role", "prompt"}
 			full = append(full, key{e.Name, s})
 			continue

@@ -190,7 +190,7 @@ func (o *Service) loadCandidates(ctx context.Context, d *connection, r *round) (
 		case !is.Brief:
 			o.weighCandidate(d, r.def, &c)
 		case looked >= maxDetailed:
-			c.Held = fmt.Sprintf("%d issues are looked at before it", maxDetailed)
+			c.Held = fmt.Sprintf("%d issues are read before it", maxDetailed)
 		default:
 			looked++
 			err := o.readCandidate(ctx, d, r, &c)

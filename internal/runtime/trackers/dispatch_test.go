@@ -411,7 +411,7 @@ func TestWhatARoundDoesNotReadItDoesNotBegin(t *testing.T) {
 		r.wants([]string{"LAST"}, keys)
 		unread := 0
 		for _, why := range waits {
-			if why == "100 issues are looked at before it" {
+			if why == "100 issues are read before it" {
 				unread++
 			}
 		}

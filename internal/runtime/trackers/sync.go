@@ -37,11 +37,11 @@ func (o *Service) recordSync(ctx context.Context, name string, err error) {
 		problem = oneLine(err.Error())
 		o.logWarning("look at a tracker", "tracker", name, "error", problem)
 		if at, _, err = o.Store.LastSync(name); err != nil { // the stored issues are as old as before
-			o.logWarning("read when a tracker was looked at", "tracker", name, "error", err)
+			o.logWarning("read when a tracker was last read", "tracker", name, "error", err)
 		}
 	}
 	if err := o.Store.RecordSync(name, at, problem); err != nil {
-		o.logWarning("keep when a tracker was looked at", "tracker", name, "error", err)
+		o.logWarning("store when a tracker was last read", "tracker", name, "error", err)
 	}
 }
 

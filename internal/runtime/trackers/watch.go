@@ -24,7 +24,7 @@ func (o *Service) HandleWebhook(ctx context.Context, name string, header http.He
 	}
 	parser, ok := d.backend.(WebhookParser)
 	if !ok {
-		return task.Mistakef("tracker %s sends no news: it is looked at every now and then", name)
+		return task.Mistakef("tracker %s sends no webhooks: it is read at intervals", name)
 	}
 	ev, err := parser.ParseWebhook(header, body)
 	if err != nil {
