@@ -47,7 +47,7 @@ func TestATrackerIsRefused(t *testing.T) {
 		want   string
 	}{
 		"no name":                      {tracker.Config{}, "not a valid tracker name"},
-		"a colon":                      {tracker.Config{Name: "a:b"}, `"a:b" is no name`},
+		"a colon":                      {tracker.Config{Name: "a:b"}, `"a:b" is not a valid tracker name`},
 		"a slash":                      {tracker.Config{Name: "a/b"}, "not a valid tracker name"},
 		"a blank":                      {tracker.Config{Name: "a b"}, "not a valid tracker name"},
 		"a control character":          {tracker.Config{Name: "a\n\x1b[1m"}, "not a valid tracker name"},
