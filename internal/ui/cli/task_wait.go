@@ -43,7 +43,7 @@ func newTaskWait(deps Deps) *cobra.Command {
 		w := waiter{session: s, want: want}
 		if err := w.waitForStatus(ctx, args[0]); err != nil {
 			if errors.Is(err, context.DeadlineExceeded) {
-				return fmt.Errorf("the time is over: task %s is %s, not %s", shortID(w.id), w.status, want)
+				return fmt.Errorf("timed out: task %s is %s, not %s", shortID(w.id), w.status, want)
 			}
 			return err
 		}
