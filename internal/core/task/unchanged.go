@@ -29,7 +29,7 @@ func (l PathPatterns) Validate() error {
 		case err != nil || strings.Trim(p, "/ ") == "" || len(p) > maxPatternBytes || strings.ContainsAny(p, "\x00\n\\"):
 			return fmt.Errorf("pattern %.80q names no paths: give one such as Makefile, .github/** or *.lock", p)
 		case strings.HasPrefix(p, "!") || slices.Contains(parts, "..") || slices.Contains(parts, "."):
-			return fmt.Errorf("pattern %.80q: give a path from the root of the repository, without !, . and ..", p)
+			return fmt.Errorf("pattern %.80q: give a path from the root of the repository, without a leading ! and without dots as folders", p)
 		}
 	}
 	return nil
