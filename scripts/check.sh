@@ -45,6 +45,7 @@ if [ "${CI:-}" = true ]; then
 	reruns="--rerun-fails=2 --rerun-fails-max-failures=6 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race --rerun-fails-report=$report"
 fi
 status=0
+export GORACE=atexit_sleep_ms=0 # else every process with the race detector takes a second to exit
 # Most tests wait for processes, so more of them run at the same time than there are processors.
 # shellcheck disable=SC2086 # the flags are words
 go tool gotestsum --format pkgname --format-hide-empty-pkg $reruns --packages "$packages" -- $(scripts/race.sh) -parallel 4 -timeout 60m || status=$?

@@ -47,7 +47,8 @@ $(go list ./internal/runtime/... ./internal/host/... ./internal/server/...)
 ./internal/ui/api ./internal/ui/cli ./internal/ui/mcp ./internal/ui/web ./internal/ui/tui
 ./internal/core/verify"}
 ORANGE_NPM_DIR=$(scripts/contracts.sh)
-export ORANGE_NPM_DIR SOAK_SEED SOAK_RUN
+GORACE=atexit_sleep_ms=0 # else every process with the race detector takes a second to exit
+export ORANGE_NPM_DIR SOAK_SEED SOAK_RUN GORACE
 
 work=$(mktemp -d /tmp/soak.XXXXXX)
 chmod 755 "$work" # TestForAnOrdinaryUser runs tests in it as another user

@@ -144,7 +144,7 @@ func TestNewsThatAreNotBelieved(t *testing.T) {
 		cfg.Max = 9
 		check(t, r.store.SetTracker(cfg))
 		var mistake *task.Mistake
-		if err := r.service.HandleWebhook(t.Context(), "lin", signed("d2"), nil); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "sends no news") {
+		if err := r.service.HandleWebhook(t.Context(), "lin", signed("d2"), nil); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "sends no webhooks") {
 			t.Error(err)
 		}
 	})
