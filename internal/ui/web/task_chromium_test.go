@@ -220,7 +220,7 @@ func storyAct(t *testing.T, s *taskBackend, b *tab) {
 	b.open("/tasks/" + taskID)
 	b.do(chromedp.Click(chromedp.CSS(`button[value="spawn"]`)))
 	b.wait(here + ` === "working"`)
-	b.do(chromedp.Click(chromedp.CSS("#task-acts details summary.end")), chromedp.SendKeys(chromedp.CSS("#task-acts details[open] textarea"), "not now"))
+	b.do(chromedp.Click(chromedp.CSS(`#task-acts details:has(button[value="move:cancelled"]) > summary`)), chromedp.SendKeys(chromedp.CSS("#task-acts details[open] textarea"), "not now"))
 	s.send(signal.Signal{Kind: signal.Pause, Actor: task.Human}) // the page changes below the hands
 	b.wait(`document.querySelector("#task-head").textContent.includes("paused")`)
 	b.wait(`[...document.querySelectorAll("#task-acts details[open] textarea")].some((t) => t.value === "not now")`)
