@@ -72,7 +72,7 @@ func isErrorObject(body []byte) bool {
 // joinBranch joins "--branch NAME" into one argument. The flag may also be used without a
 // name, so the parser would not read a separate name as its value.
 func joinBranch(args []string) []string {
-	var out []string
+	out := make([]string, 0, len(args)) // not nil: cobra would read the arguments of the process instead
 	for i := 0; i < len(args); i++ {
 		if args[i] == "--" {
 			return append(out, args[i:]...)

@@ -101,7 +101,11 @@ func TestPolicyOfAProject(t *testing.T) {
 
 func TestEverythingElse(t *testing.T) {
 	tell(t, []story{
-		{name: "no command", args: "", out: "ID        STATUS   TASK"},
+		{name: "no command", args: "", out: "ID        STATUS   TASK", prepare: func(*env) { // whatever the arguments of the process are
+			own := os.Args
+			os.Args = []string{own[0], "90m"}
+			t.Cleanup(func() { os.Args = own })
+		}},
 		{name: "unknown command", args: "bogus", code: 2, err: `orange: command "bogus" is not known: see orange --help`},
 		{name: "unknown command of a group", args: "task bogus", code: 2, err: `orange: task: command "bogus" is not known: see orange task --help`},
 		{name: "unknown flag, as JSON", args: "task list --bogus --json", code: 2, out: `{"error":"unknown flag: --bogus: see orange task list --help"}`, err: "unknown flag"},
