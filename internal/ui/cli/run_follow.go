@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"orange/internal/config"
+	"orange/internal/core/agent"
 	"orange/internal/core/engine"
 	"orange/internal/core/explain"
 	"orange/internal/core/journal"
@@ -464,7 +465,9 @@ func (r *runner) agentAtWork() *overview.Attempt {
 	return nil
 }
 
-// lastOutputLine returns the last line of a log: of what the agent said or which tool it called, or of its terminal.
+// lastOutputLine returns the last line of a log: of what the agent said or which tool it called, or of what it printed.
+// The last line in the terminal of an agent that records its conversation is the footer of its own screen, and is not
+// returned.
 func lastOutputLine(log wire.Log) string {
 	for i := len(log.Turns) - 1; i >= 0; i-- {
 		t := &log.Turns[i]
@@ -476,6 +479,9 @@ func lastOutputLine(log wire.Log) string {
 			lines := strings.Split(strings.TrimSpace(t.Text), "\n")
 			return cleanLine(lines[len(lines)-1])
 		}
+	}
+	if _, records := agent.FindHarness(log.Harness); records && log.Form == wire.FormTerminal {
+		return ""
 	}
 	for i := len(log.Lines) - 1; i >= 0; i-- {
 		if line := cleanLine(log.Lines[i]); line != "" {
