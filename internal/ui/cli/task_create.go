@@ -190,7 +190,7 @@ func (s session) printNotes(a wire.Answer) {
 	}
 	notes := a.Notes
 	if names := config.WithheldNames(s.Environ, []string{a.Task.Harness, a.Task.ReviewHarness}, s.Config.AgentEnv...); len(names) > 0 {
-		notes = append(notes, fmt.Sprintf("agents do not get %s of this terminal: list those that they need in \"agent_env\" in %s", strings.Join(names, ", "), s.Config.File()))
+		notes = append(notes, fmt.Sprintf("agents of this task do not get %s of this terminal: list those that they need in \"agent_env\" in %s", strings.Join(names, ", "), s.Config.File()))
 	}
 	for _, line := range notes {
 		fmt.Fprintln(s.Stderr, "orange: "+cleanLine(line))
