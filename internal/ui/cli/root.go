@@ -114,6 +114,7 @@ func New(deps Deps) *cobra.Command {
 	root.AddCommand(newAliases(deps)...)
 	groupCommands(root)
 	openDashboard(deps, root)
+	addHelpCommand(root)
 	addCompletions(deps, root)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -172,14 +173,43 @@ func groupCommand(use, short string, members ...*cobra.Command) *cobra.Command {
 		Use: use, Short: short, Annotations: map[string]string{needsNothing: "yes"},
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return unknownCommand(cmd, args[0])
+			if len(args) == 0 {
+				return cmd.Help()
 			}
-			return cmd.Help()
+			if args[0] == "help" {
+				return showHelp(cmd, args[1:])
+			}
+			return unknownCommand(cmd, args[0])
 		},
 	}
 	cmd.AddCommand(members...)
 	return cmd
+}
+
+// addHelpCommand adds the command help, which is Cobra's except that it names a word that is no command.
+func addHelpCommand(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	help, _, err := root.Find([]string{"help"})
+	if err != nil {
+		panic(err) // it was just added
+	}
+	help.Run, help.RunE = nil, func(_ *cobra.Command, args []string) error { return showHelp(root, args) }
+	help.Annotations = map[string]string{needsNothing: "yes"}
+}
+
+// showHelp prints the help of the command that words lead to from parent. What follows a command without subcommands is
+// taken for its arguments.
+func showHelp(parent *cobra.Command, words []string) error {
+	cmd, rest, err := parent.Find(words)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 && cmd.HasSubCommands() {
+		return unknownCommand(cmd, rest[0])
+	}
+	cmd.InitDefaultHelpFlag()
+	cmd.InitDefaultVersionFlag()
+	return cmd.Help()
 }
 
 // requireArguments requires between least and most arguments; a negative most means any number.
