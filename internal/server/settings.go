@@ -38,6 +38,7 @@ func fixedKeys(was, now *config.Config) (changed []string) {
 		{"hooks", was.Hooks == now.Hooks},
 		{"web", was.Web == now.Web},
 		{"web_input", was.WebInput == now.WebInput},
+		{"metrics", was.Metrics == now.Metrics},
 		{"effects", was.Record == now.Record},
 		{"agent_env", !slices.ContainsFunc(now.AgentEnv, func(name string) bool {
 			return !slices.Contains(was.AgentEnv, name) && config.Getenv(name) == "" // the server was started without it
