@@ -136,7 +136,7 @@ func (o *Service) applyChangesFirst(ctx context.Context, d *connection, id task.
 	}
 	if g.wasMoved() {
 		note = "somebody moved it to " + oneLine(have) + " meanwhile"
-		o.Log.Info("a move that nobody asked for", "component", "track", "task", id, "issue", is.Key, "column", oneLine(have))
+		o.Log.Info("a move that nobody asked for", "component", "trackers", "task", id, "issue", is.Key, "column", oneLine(have))
 		if err := g.reportMove(ctx); err != nil {
 			return "", false, err
 		}

@@ -326,7 +326,7 @@ func (o *Service) IssueStatus(t *task.Task) *tracker.IssueStatus {
 }
 
 func (o *Service) logWarning(msg string, args ...any) {
-	o.Log.Warn(msg, append([]any{"component", "track"}, args...)...)
+	o.Log.Warn(msg, append([]any{"component", "trackers"}, args...)...)
 }
 
 // List returns all trackers, with the time and result of their last round.

@@ -36,7 +36,7 @@ func newLogCommand(deps Deps) *cobra.Command {
 		Use: "log", Short: "Show the end of the server's log", Args: requireArguments(0, 0),
 		Long: "Show the last lines of the server's log. No server is needed.",
 		Example: "  orange log --level warn\n" +
-			"  orange log --component track --grep timeout --lines 20",
+			"  orange log --component trackers --grep timeout --lines 20",
 	}
 	cmd.Flags().StringVar(&level, "level", "debug", "least level to show: debug, info, warn or error")
 	cmd.Flags().StringVar(&f.component, "component", "", "only lines of this part of the server")
