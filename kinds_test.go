@@ -104,7 +104,7 @@ func TestEveryKindIsWhole(t *testing.T) {
 
 // TestEveryKindHasItsWords fails when a row of a table lacks what its readers show.
 func TestEveryKindHasItsWords(t *testing.T) {
-	verbless := []explain.ItemKind{explain.ItemReview, explain.ItemBoard, explain.ItemGit}
+	verbless := []explain.ItemKind{explain.ItemReview, explain.ItemBoard, explain.ItemBlocked, explain.ItemGit}
 	for _, kind := range explain.ItemKinds() {
 		info := kind.Info()
 		if info.Badge == "" || info.Notice == "" || (info.Verb == "") != slices.Contains(verbless, kind) {

@@ -38,12 +38,12 @@ func (d *decider) createTask() Verdict {
 	return d.startImmediately()
 }
 
-// startClarification starts the agent of a task that begins with questions, if a workspace is free. Otherwise a person starts
-// the agent later.
+// startClarification starts the agent of a task that begins with questions, if a workspace is free and the task need not wait
+// for another. Otherwise a person starts the agent later.
 func (d *decider) startClarification() {
 	e := &d.entries[0]
 	s, _ := d.def.StateNamed(e.To)
-	if !d.sig.New.Spawn || s.Kind != workflow.Waiting || s.Role == "" || len(d.sig.Free) == 0 {
+	if !d.sig.New.Spawn || s.Kind != workflow.Waiting || s.Role == "" || len(d.sig.Free) == 0 || len(d.unmet()) > 0 {
 		return
 	}
 	p := d.newPlan(e)
@@ -78,6 +78,9 @@ func (d *decider) checkNew() Verdict {
 		return d.refuse("%s", why)
 	}
 	if why := badField("summary", n.Summary); why != "" {
+		return d.refuse("%s", why)
+	}
+	if why := d.badAfter(n.ID, n.After); why != "" {
 		return d.refuse("%s", why)
 	}
 	return ""

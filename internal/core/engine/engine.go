@@ -102,6 +102,8 @@ func (d *decider) dispatchSignal() Verdict {
 			return d.retryTracker()
 		case d.sig.Word == signal.PRClosed:
 			return d.closedPR()
+		case d.sig.Word == signal.PredecessorMoved && len(d.t.After) > 0:
+			return d.decideOnPredecessors()
 		}
 		return d.takeEventEdge(workflow.OnTracker, d.sig.Word)
 	case signal.Timer:
@@ -153,6 +155,7 @@ func (d *decider) buildDecision(v Verdict) Decision {
 	if len(out.Entries) > 0 {
 		out.Entries[0].Counters = withReset(out.Entries[0].Counters, d.reset)
 	}
+	d.recordPredecessors(out.Entries)
 	switch {
 	case v == Refuse:
 		out.Entries, out.Refused, out.Warning = nil, d.refused, ""

@@ -5,9 +5,6 @@ import (
 	"orange/internal/core/workflow"
 )
 
-// verbCancel is the verb that cancels a task.
-const verbCancel = "cancel"
-
 // closedPR handles a pull request that was closed without a merge. If an edge waits for that, it is taken. Otherwise
 // the work is not wanted: the task is cancelled if no work would be lost, else a person must decide.
 func (d *decider) closedPR() Verdict {
@@ -28,7 +25,7 @@ func (d *decider) closedPR() Verdict {
 	}
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		e := &d.def.Edges[i]
-		if lost == "" && e.As == verbCancel && d.checkActor(e, d.sig.Actor) && d.checkGuard(e) && d.checkGates(e) {
+		if lost == "" && e.As == workflow.VerbCancel && d.checkActor(e, d.sig.Actor) && d.checkGuard(e) && d.checkGates(e) {
 			entry := d.newEntry(journal.StatusChanged)
 			entry.Reason = "its pull request was closed without a merge"
 			return d.takeEdgeWith(entry, e, Advance)

@@ -37,6 +37,8 @@ func (d *decider) requestPersonAction() Verdict {
 		return d.refuse("branch %s has no commits: nothing was merged; finish the task with orange task complete %s, or send it back with orange task request-changes %s", d.t.Branch, d.t.ID, d.t.ID)
 	case do == workflow.MergeBranch && d.protectedPaths() != nil && !d.protectedPaths().Holds:
 		return d.refuse("%s", d.protectedPaths().Detail)
+	case do == workflow.MergeBranch && len(d.unmet()) > 0:
+		return d.refuseMerge()
 	case slices.ContainsFunc(d.t.Pending, func(e task.Effect) bool { return e.Do == do && !e.GivenUp }):
 		return d.refuse("%s is already in progress", d.sig.Verb)
 	}

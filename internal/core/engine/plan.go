@@ -19,6 +19,7 @@ type plan struct {
 	attempts    []task.Attempt // attempts after the effects so far
 	unavailable bool           // a workspace is needed and none is free, or a serial group is busy
 	busy        string         // the busy group
+	waits       bool           // for tasks that must land before this one starts; then it is unavailable too
 	tried       string         // agents that this start has tried, one per line
 	instead     string         // what is wrong with the last of them
 	said        string         // a person's text that goes with the move
@@ -236,6 +237,10 @@ func (p *plan) boundWorkspace() string {
 func (p *plan) bindWorkspace() string {
 	if have := p.boundWorkspace(); have != "" {
 		return have
+	}
+	if p.d.mayNotStart() {
+		p.unavailable, p.waits = true, true
+		return ""
 	}
 	if len(p.d.sig.Free) == 0 {
 		p.unavailable = true

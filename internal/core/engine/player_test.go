@@ -22,6 +22,9 @@ func (p *player) nextSignal() signal.Signal {
 	s, _ := p.def.StateNamed(p.task.Status)
 	a, lives := p.task.LiveAttempt(s.Role)
 	timers := engine.Timers(p.def, &p.task)
+	if len(p.task.After) > 0 && rapid.IntRange(0, 4).Draw(p.rt, "news") == 0 {
+		return signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.PredecessorMoved}
+	}
 	switch e, owed := engine.NextEffect(&p.task); {
 	case owed:
 		return signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &signal.Receipt{Effect: e.ID, OK: true}}
@@ -64,10 +67,23 @@ func (p *player) surroundings(sig *signal.Signal) {
 	sig.Rules = rapid.IntRange(p.task.Rules, engine.Rules).Draw(p.rt, "rules")
 	sig.Busy = rapid.SampledFrom([][]string{nil, nil, nil, {"dev"}}).Draw(p.rt, "busy")
 	sig.Commit = rapid.SampledFrom([]string{"", "c1", "c2"}).Draw(p.rt, "commit")
+	p.predecessors(sig)
 	states := rapid.SliceOfN(rapid.SampledFrom(append(stateNames(p.def), "gone")), 0, 2).Draw(p.rt, "children")
 	sig.Children = nil
 	for _, s := range states {
 		sig.Children = append(sig.Children, signal.Child{ID: "c", Status: s})
+	}
+}
+
+// predecessors says what became of the tasks that the task is after.
+func (p *player) predecessors(sig *signal.Signal) {
+	sig.Predecessors = nil
+	after := p.task.After
+	if p.task.Seq == 0 && sig.New != nil {
+		after = sig.New.After
+	}
+	for _, id := range after {
+		sig.Predecessors = append(sig.Predecessors, task.Predecessor{ID: id, Branch: "other", State: rapid.SampledFrom(task.PredecessorStates()).Draw(p.rt, "predecessor")})
 	}
 }
 

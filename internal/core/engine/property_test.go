@@ -36,6 +36,7 @@ func TestWhateverHappensTheJournalHolds(t *testing.T) {
 			Summary: rapid.SampledFrom([]string{"", "do it"}).Draw(rt, "summary"),
 			Status:  rapid.SampledFrom([]string{"", "", "pending", "agent-review", "reviewing"}).Draw(rt, "status"),
 			Spawn:   rapid.Bool().Draw(rt, "spawn"), TrackerRef: rapid.SampledFrom([]string{"", "board:p/1"}).Draw(rt, "card"),
+			After: rapid.SampledFrom([][]task.ID{nil, nil, {otherID}, {otherID, thirdID}}).Draw(rt, "after"),
 		}})
 		for range rapid.IntRange(1, 40).Draw(rt, "signals") {
 			p.play(p.nextSignal())
@@ -171,7 +172,7 @@ func (p *player) oneAgentPerRole() {
 	}
 	if it, ok := explain.InboxItem(p.def, p.task); ok && (it.Text == "" || narrate.FormatCommand(it.Action) == "" || it.Kind == "" || it.Since.IsZero()) {
 		p.rt.Fatalf("a person is not told what to do: %+v", it)
-	} else if looks := []explain.ItemKind{explain.ItemReview, explain.ItemBoard, explain.ItemStuck}; ok && it.Verb == "" && !slices.Contains(looks, it.Kind) {
+	} else if looks := []explain.ItemKind{explain.ItemReview, explain.ItemBoard, explain.ItemStuck, explain.ItemBlocked}; ok && it.Verb == "" && !slices.Contains(looks, it.Kind) {
 		p.rt.Fatalf("no surface can offer anything for %+v: add its kind to helps", it)
 	}
 }

@@ -21,6 +21,7 @@ const (
 	RuleActor     Rule = "actor"
 	RuleGuard     Rule = "guard"
 	RuleGate      Rule = "gate"
+	RuleAfter     Rule = "after" // a task that this one is after has not landed
 	RuleWorkspace Rule = "workspace"
 	RuleConfirm   Rule = "confirm" // of the runtime: a person must enter a code
 )
@@ -55,8 +56,10 @@ func (r Rule) depth() int {
 		return 2
 	case RuleGate:
 		return 3
-	case RuleWorkspace:
+	case RuleAfter:
 		return 4
+	case RuleWorkspace:
+		return 5
 	}
 	return 0
 }

@@ -186,7 +186,7 @@ func retryDelay(p *task.Effect, tries int) time.Duration {
 }
 
 // NextEffect returns the effect to run now or later: the oldest pending one, because effects keep their order. No
-// effect runs while the task is paused, nor behind one that was given up. A workspace is not released before every
+// effect runs while the task is paused, nor behind one that was given up. A merge waits for the tasks that must land first. A workspace is not released before every
 // process of the task has ended. A non-blocking effect lets the others pass as soon as it has failed, and passes those
 // that cannot run; non-blocking effects wait for each other.
 func NextEffect(t *task.Task) (e task.Effect, ok bool) {
@@ -204,7 +204,7 @@ func NextEffect(t *task.Task) (e task.Effect, ok bool) {
 			}
 			away = true
 		case stuck && !p.NonBlocking:
-		case p.GivenUp, p.Do == workflow.ReleaseWorkspace && len(t.Attempts) > 0, waitsForCheck(t, p):
+		case p.GivenUp, p.Do == workflow.ReleaseWorkspace && len(t.Attempts) > 0, waitsForCheck(t, p), waitsToLand(t, p):
 			stuck = true
 		default:
 			return *p, true

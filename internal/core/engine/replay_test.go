@@ -40,6 +40,7 @@ func TestWhateverHappensIsDecidedTheSameAgain(t *testing.T) {
 		p.play(signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{
 			ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "do it", Spawn: rapid.Bool().Draw(rt, "spawn"),
 			TrackerRef: rapid.SampledFrom([]string{"", "board:p/1"}).Draw(rt, "card"),
+			After:      rapid.SampledFrom([][]task.ID{nil, nil, {otherID}, {otherID, thirdID}}).Draw(rt, "after"),
 		}})
 		for range rapid.IntRange(1, 40).Draw(rt, "signals") {
 			p.play(p.nextSignal())

@@ -268,6 +268,9 @@ func (p *plan) endForReplacement(s *workflow.State, a task.Attempt) (begin func(
 }
 
 func (d *decider) refuseUnavailable() Verdict {
+	if d.planned.waits {
+		return d.refuseToStart("")
+	}
 	return d.refuse("no workspace of project %s is free: wait for a task to end, or raise the pool: orange project update %s --pool-size N", d.t.Project, d.t.Project)
 }
 

@@ -20,6 +20,9 @@ func (d *decider) takeEdge(e *workflow.Edge, typ journal.Type, v Verdict) Verdic
 // takeEdgeWith completes an entry that an exit or a creation began.
 func (d *decider) takeEdgeWith(begun journal.Entry, e *workflow.Edge, v Verdict) Verdict {
 	to, _ := d.def.StateNamed(e.To)
+	if d.mustQueue(e) {
+		return d.waitForPredecessors(e)
+	}
 	if d.sig.Artifacts.Problem != "" && d.sig.Kind == signal.Request && d.comparesLater(to.Name) {
 		return d.refuse("%s -> %s: gate: TASK.md cannot be read, and %s must know what was in it: %s", d.fromState(), e.To, e.To, d.sig.Artifacts.Problem)
 	}
@@ -60,8 +63,11 @@ func (d *decider) takeEdgeWith(begun journal.Entry, e *workflow.Edge, v Verdict)
 	p.enterState(to)
 	p.notifyAgent(to)
 	if p.unavailable {
-		busy := p.busy
+		busy, waits := p.busy, p.waits
 		d.entries = d.entries[:len(d.entries)-1]
+		if waits {
+			return d.waitForPredecessors(e)
+		}
 		return d.waitForWorkspace(e, busy)
 	}
 	d.addReason(e, RuleEdge, true, "taken")
@@ -87,19 +93,30 @@ func (d *decider) waitForWorkspace(e *workflow.Edge, busy string) Verdict {
 		text = d.othersWork(busy)
 	}
 	d.addReason(e, RuleWorkspace, false, text)
-	s, ok := d.def.StateNamed(d.t.Status)
 	switch {
-	case ok && (s.Kind == workflow.Queued || d.sig.Kind == signal.Tracker || d.sig.Kind == signal.Ready):
+	case d.mayQueue():
 	case busy != "":
 		return d.refuse("%s -> %s: serial: %s: try again when it is done", d.fromState(), e.To, text)
 	default:
 		return d.refuse("%s -> %s: workspace: %s: wait for a task to end, or raise the pool: orange project update %s --pool-size N", d.fromState(), e.To, text, d.t.Project)
 	}
+	return d.queueTask(text)
+}
+
+// mayQueue reports whether a task whose next step is not possible now waits for it. Where nobody would start it again, a
+// request is refused instead.
+func (d *decider) mayQueue() bool {
+	s, ok := d.def.StateNamed(d.t.Status)
+	return ok && (s.Kind == workflow.Queued || d.sig.Kind == signal.Tracker || d.sig.Kind == signal.Ready)
+}
+
+// queueTask records that the task leaves its queue as soon as it can, and why it cannot yet.
+func (d *decider) queueTask(why string) Verdict {
 	if f := d.sig.CardSnapshot; d.t.Queued && (f == nil || d.t.CardSnapshot != nil && d.t.CardSnapshot.SameAs(*f)) {
 		return Stay
 	}
 	entry := d.newEntry(journal.TaskQueued)
-	entry.Reason, entry.CardSnapshot = text, d.sig.CardSnapshot
+	entry.Reason, entry.CardSnapshot = why, d.sig.CardSnapshot
 	return d.finishWith(entry, Stay)
 }
 

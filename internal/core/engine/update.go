@@ -32,7 +32,11 @@ func (d *decider) updateFields() Verdict {
 
 // changeFields adds the fields that change to the entry, or returns why one may not.
 func (d *decider) changeFields(e *journal.Entry) (why string) {
-	for _, f := range d.sig.Fields {
+	fields, why := d.absoluteFields()
+	if why != "" {
+		return why
+	}
+	for _, f := range fields {
 		have, ok := journal.FieldValue(d.t, f.Name)
 		switch {
 		case !ok:
@@ -42,6 +46,11 @@ func (d *decider) changeFields(e *journal.Entry) (why string) {
 		}
 		if why := badField(f.Name, f.To); why != "" {
 			return why
+		}
+		if f.Name == journal.FieldAfter {
+			if why := d.badAfter(d.t.ID, task.SplitIDs(f.To)); why != "" {
+				return why
+			}
 		}
 		if have != f.To {
 			e.Fields = append(e.Fields, signal.Field{Name: f.Name, From: have, To: f.To})

@@ -288,6 +288,8 @@ func (d *explainer) decisionAction(s *workflow.State) (do Action, verb string) {
 		return d.taskAction(engine.VerbApproveChanges), engine.VerbApproveChanges
 	case d.now.MergeHelps() && d.handedNothing():
 		return d.taskAction(engine.Complete), ""
+	case d.now.MergeHelps() && len(d.unmet()) > 0:
+		return d.taskAction(VerbExplain), ""
 	case d.now.MergeHelps():
 		return d.taskAction(engine.VerbMerge), engine.VerbMerge
 	}

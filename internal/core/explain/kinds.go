@@ -28,6 +28,7 @@ const (
 	ItemBoard      ItemKind = "board"       // the card waits for a tag or a move
 	ItemStart      ItemKind = "start"       // the task was created and not started
 	ItemPaused     ItemKind = "paused"      // a person paused everything
+	ItemBlocked    ItemKind = "blocked"     // the task is after one that ended without landing
 	ItemGit        ItemKind = "git"         // git would run programs that no person has trusted
 )
 
@@ -76,6 +77,7 @@ var itemKinds = [...]KindInfo{
 	{Kind: ItemNoAnswer, Badge: "You: it did not say", Notice: "an agent did not say how it went", Verb: engine.Respawn, Weight: NothingStops, Picture: "sos", Alarming: true},
 	{Kind: ItemReview, Badge: "You: review", Notice: "work waits for a decision", Weight: WorkWaits, Picture: "eyes"},
 	{Kind: ItemBoard, Badge: "You: tag the card", Notice: "a card waits for a tag or a move", Weight: WorkWaits, Picture: "eyes", Complete: true},
+	{Kind: ItemBlocked, Badge: "You: unblock", Notice: "a task is after one that was cancelled", Weight: WorkWaits, Picture: "warning", Alarming: true, Complete: true},
 	{Kind: ItemGit, Badge: "You: look at what git would run", Notice: "git would run programs that nobody has trusted", Weight: WorkWaits, Timeless: true, Unnoticed: true},
 	{Kind: ItemStart, Badge: "backlog", Notice: "a task was created and not started", Verb: VerbSpawn, Weight: NothingStops, Complete: true},
 }

@@ -67,6 +67,26 @@ var situations = []situation{
 		},
 	},
 	{
+		name:  "is after a task that ended without landing",
+		holds: (*explainer).waitsForDropped,
+		item:  (*explainer).droppedItem,
+		owner: func(d *explainer, _ *workflow.State) (string, string) { return aPerson, d.droppedText() },
+		unblock: func(d *explainer, _ *workflow.State) Unblock {
+			return Unblock{Action: d.dropAction(), Opens: "the task no longer waits for that one"}
+		},
+	},
+	{
+		name:  "waits for other tasks to land",
+		holds: (*explainer).waitsForOthers,
+		item:  nothingWaits,
+		owner: func(d *explainer, _ *workflow.State) (string, string) {
+			return theEngine, "it " + engine.DescribeUnmet(d.unmet())
+		},
+		unblock: func(d *explainer, _ *workflow.State) Unblock {
+			return Unblock{Opens: "it " + engine.DescribeUnmet(d.unmet())}
+		},
+	},
+	{
 		name: "effects are pending",
 		holds: func(d *explainer, _ *workflow.State) bool {
 			p, _ := d.now.FirstPending()
@@ -230,17 +250,17 @@ var situations = []situation{
 		name:  "waits for a decision",
 		holds: isKind(workflow.HumanDo),
 		item: func(d *explainer, s *workflow.State, it *Item) {
-			it.Kind, it.Text = ItemReview, "the work waits for a decision"+d.leftOut()+d.protectedText()
+			it.Kind, it.Text = ItemReview, "the work waits for a decision"+d.leftOut()+d.protectedText()+d.mergeWaitsText()
 			it.Action, it.Verb = d.decisionAction(s)
 		},
 		owner: func(d *explainer, _ *workflow.State) (string, string) {
-			return aPerson, "it waits for a person's decision" + d.protectedText()
+			return aPerson, "it waits for a person's decision" + d.protectedText() + d.mergeWaitsText()
 		},
 		unblock: func(d *explainer, s *workflow.State) Unblock {
 			if d.now.MergeHelps() && len(d.t.UnapprovedChanges()) > 0 {
 				return d.unblockBy(engine.VerbApproveChanges, "the branch may be merged")
 			}
-			if d.now.MergeHelps() && !d.now.IsMerged() && !d.handedNothing() {
+			if d.now.MergeHelps() && !d.now.IsMerged() && !d.handedNothing() && len(d.unmet()) == 0 {
 				return d.unblockBy(engine.VerbMerge, "the branch is merged, and the task is done")
 			}
 			return d.cheapestWay(s)

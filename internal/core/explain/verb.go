@@ -18,6 +18,8 @@ const (
 	VerbShowCard = "show-card" // shows a card
 	VerbTrustGit = "trust-git" // trusts the programs that git would run
 	VerbDoctor   = "doctor"    // checks the installation
+
+	VerbDropAfter = "not-after" // removes a dependency on another task
 )
 
 // An Action is something that a person does to help. Each surface offers it in its own form: as a
@@ -31,6 +33,7 @@ type Action struct {
 	Card    string   `json:"card,omitempty"`
 	Tags    []string `json:"tags,omitempty"` // tags to set
 	Untags  []string `json:"untags,omitempty"`
+	After   task.ID  `json:"after,omitempty"` // the other task, for VerbDropAfter
 }
 
 // taskAction returns an action on the task.

@@ -36,6 +36,7 @@ func Apply(t *task.Task, e *Entry) error {
 		applyMove(t, e)
 	}
 	applyFields(t, e)
+	applyPredecessors(t, e)
 	setCounters(t, e.Counters)
 	t.Opened = mergeDigests(t.Opened, e.Opened)
 	applySamples(t, e)
@@ -74,7 +75,7 @@ func beginTask(t *task.Task, e *Entry) {
 		Setup: task.Setup{
 			Workflow: e.Workflow, WorkflowHash: e.WorkflowHash,
 			Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
-			Delivery: n.Delivery, Base: n.Base, BaseBranch: n.BaseBranch, Model: n.Model, ReviewModel: n.ReviewModel, AgentFlags: n.AgentFlags, Permissions: n.Permissions, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars, Checks: n.Checks, Unchanged: n.Unchanged,
+			Delivery: n.Delivery, Base: n.Base, BaseBranch: n.BaseBranch, Model: n.Model, ReviewModel: n.ReviewModel, AgentFlags: n.AgentFlags, Permissions: n.Permissions, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars, Checks: n.Checks, Unchanged: n.Unchanged, After: n.After,
 		},
 		Resources: task.Resources{TrackerRef: n.TrackerRef, PRURL: n.PRURL, PRState: n.PRState, Workspace: n.Workspace},
 	}
@@ -141,6 +142,25 @@ func applyFields(t *task.Task, e *Entry) {
 		if p := fieldOf(t, f.Name); p != nil {
 			*p = f.To
 		}
+		if f.Name == FieldAfter {
+			t.After = task.SplitIDs(f.To)
+		}
+	}
+}
+
+// FieldAfter is the field that holds the tasks that a task is after, as task.JoinIDs writes them.
+const FieldAfter = "after"
+
+// applyPredecessors folds what became of the tasks that the task is after.
+func applyPredecessors(t *task.Task, e *Entry) {
+	if e.Predecessors != nil {
+		t.Predecessors = slices.Clone(e.Predecessors)
+	}
+	if len(t.Predecessors) > 0 {
+		t.Predecessors = slices.DeleteFunc(t.Predecessors, func(p task.Predecessor) bool { return !slices.Contains(t.After, p.ID) })
+	}
+	if len(t.Predecessors) == 0 {
+		t.Predecessors = nil
 	}
 }
 
@@ -189,6 +209,9 @@ func fieldOf(t *task.Task, name string) *string {
 
 // FieldValue returns the value of a field that an update may set.
 func FieldValue(t *task.Task, name string) (string, bool) {
+	if name == FieldAfter {
+		return task.JoinIDs(t.After), true
+	}
 	p := fieldOf(t, name)
 	if p == nil {
 		return "", false

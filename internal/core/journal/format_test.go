@@ -150,7 +150,7 @@ func TestLaterVersionsAreRefusedWithUpgrade(t *testing.T) {
 func TestEveryUnversionedFieldIsRead(t *testing.T) {
 	e := full()
 	e.Type = TaskUpdated
-	e.Model, e.PauseCause, e.Check, e.CheckRun, e.Approved = "", "", nil, nil, nil // fields that format 1 grew by
+	e.Model, e.PauseCause, e.Check, e.CheckRun, e.Approved, e.Predecessors = "", "", nil, nil, nil, nil // fields that format 1 grew by
 	now := map[string]any{}
 	text, err := json.Marshal(&e)
 	if err == nil {

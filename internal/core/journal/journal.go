@@ -58,6 +58,8 @@ const (
 	CheckHeld     Type = "check.held"    // a check could not run: the task is held for a person
 
 	ChangesApproved Type = "changes.approved" // a person approved changes of paths that need a person; the task stays
+
+	PredecessorMoved Type = "predecessor.moved" // a task that this one is after landed, was cancelled or was reopened
 )
 
 // knownTypes are the types of entries that this version can fold.
@@ -66,7 +68,7 @@ var knownTypes = [...]Type{
 	AgentSpawned, AgentExited, AgentCrashed, AgentLost, AgentNotBegun, AgentRespawn, AgentOverdue, AgentNotice, AgentLimited,
 	AgentNudged, AgentSilent, AgentAnswered, AgentUndone, AgentRestate, WorkFailed, CardSeen, PRClosed, EffectAsked,
 	EffectDone, EffectFailed, EffectGaveUp, AskedPerson, EntryLost, TaskRestored,
-	CheckAsked, CheckEnded, CheckHeld, AgentMessaged, ChangesApproved,
+	CheckAsked, CheckEnded, CheckHeld, AgentMessaged, ChangesApproved, PredecessorMoved,
 }
 
 // CountTypes returns how many types of entries this version knows. A type is never removed, so a version that knows as
@@ -145,6 +147,8 @@ type RecordChanges struct {
 	Asked           *task.Asked     `json:"asked,omitempty"`
 	PauseCause      task.PauseCause `json:"pause_cause,omitempty"` // with task.paused; conversion adds it to entries that lack it
 	CheckRun        *task.CheckRun  `json:"check_run,omitempty"`   // the check that is wanted next
+
+	Predecessors []task.Predecessor `json:"predecessors,omitempty"` // on the first entry of a decision: what became of the tasks that this one is after, if that changed
 }
 
 // AttemptChanges are the changes of attempts.
@@ -193,7 +197,7 @@ func (e *Entry) Signal(visit int) signal.Signal {
 	s := signal.Signal{
 		Kind: signal.Kind(e.Cause), At: e.At, Actor: e.Actor, Attempt: e.Attempt, Note: e.Note, Verb: e.Verb,
 		New: e.New, Fields: e.Fields, Result: e.Receipt, Visit: visit, Condition: e.Condition, Usage: e.Usage, Model: e.Model, Rules: e.Rules, Samples: e.Samples,
-		Via: e.Via, PauseCause: e.PauseCause,
+		Via: e.Via, PauseCause: e.PauseCause, Predecessors: e.Predecessors,
 	}
 	if e.Type == AgentSpawned {
 		s.Attempt = 0 // the entry names the attempt that was started

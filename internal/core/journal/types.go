@@ -7,6 +7,6 @@ func Types() []Type {
 		AutoAdvanced, AgentSpawned, AgentExited, AgentCrashed, AgentLost, AgentNotBegun, AgentRespawn, AgentOverdue,
 		AgentNotice, AgentLimited, AgentNudged, AgentSilent, AgentAnswered, AgentMessaged, AgentUndone, AgentRestate, WorkFailed,
 		CardSeen, PRClosed, EffectAsked, EffectDone, EffectFailed, EffectGaveUp, AskedPerson, EntryLost,
-		TaskRestored, CheckAsked, CheckEnded, CheckHeld, ChangesApproved,
+		TaskRestored, CheckAsked, CheckEnded, CheckHeld, ChangesApproved, PredecessorMoved,
 	}
 }

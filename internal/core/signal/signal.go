@@ -91,6 +91,8 @@ type Signal struct {
 	Told       bool            `json:"told,omitempty"`      // hypothetical: every agent already knows of the move
 	Unchecked  bool            `json:"unchecked,omitempty"` // hypothetical: nobody defined checks
 
+	Predecessors []task.Predecessor `json:"predecessors,omitempty"` // the tasks that this one is after; nil: as the record has them
+
 	Merged  string `json:"merged,omitempty"`  // tracker, pr:merged: the commit by which the forge merged it; "" if unknown
 	Via     *Via   `json:"via,omitempty"`     // where an action of a person, or of a tracker, came from; nil if unknown
 	Confirm string `json:"confirm,omitempty"` // the code that confirms a person's merge; never stored
@@ -125,6 +127,8 @@ const (
 	Reachable   = "back"      // the tracker is reachable again
 	PRMerged    = "pr:merged" // Arg is its last commit; "" if it was merged here
 	PRClosed    = "pr:closed" // without a merge; Arg is its last commit
+
+	PredecessorMoved = "predecessor" // a task that this one is after landed, was cancelled or was reopened
 )
 
 // Snapshot is the part of a signal that a journal stores with the entry it led to: what was
@@ -227,6 +231,7 @@ type New struct {
 	Checks     task.Checks   `json:"checks,omitempty"` // set by the runtime: those of the workflow and the project
 
 	Unchanged task.PathPatterns `json:"unchanged,omitempty"` // set by the runtime: those of the project
+	After     []task.ID         `json:"after,omitempty"`     // tasks that must land first; a request may name them in any way
 
 	Counters  []task.Counter `json:"counters,omitempty"`  // import
 	CreatedAt time.Time      `json:"created_at,omitzero"` // import

@@ -211,7 +211,7 @@ func (r *Reader) updateAttempts(e *journal.Entry) {
 
 func (r *Reader) addMove(e *journal.Entry) {
 	s := r.state()
-	r.cancel = e.Verb == verbCancel || r.takesCancel(e)
+	r.cancel = e.Verb == workflow.VerbCancel || r.takesCancel(e)
 	r.ended = time.Time{}
 	if s == nil {
 		return
@@ -228,16 +228,13 @@ func (r *Reader) addMove(e *journal.Entry) {
 	}
 }
 
-// verbCancel is the verb by which people give up a task.
-const verbCancel = "cancel"
-
 // takesCancel reports whether the edge that an entry took is one that cancels.
 func (r *Reader) takesCancel(e *journal.Entry) bool {
 	if r.def == nil || e.Edge < 0 || e.Edge >= len(r.def.Edges) {
 		return false
 	}
 	edge := &r.def.Edges[e.Edge]
-	return edge.To == e.To && edge.As == verbCancel
+	return edge.To == e.To && edge.As == workflow.VerbCancel
 }
 
 // state returns the state of the task, or nil if it is not known.

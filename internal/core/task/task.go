@@ -69,6 +69,7 @@ type Setup struct {
 	Parent        ID           `json:"parent,omitempty"`       // task of which this is a part
 	Checks        Checks       `json:"checks,omitempty"`       // commands that Orange runs on its work, as defined when it was created
 	Unchanged     PathPatterns `json:"unchanged,omitempty"`    // paths that it may not change without a person, likewise
+	After         []ID         `json:"after,omitempty"`        // tasks that must land before this one starts or lands
 }
 
 // Resources are things outside the record that belong to a task.
@@ -109,6 +110,8 @@ type Waiting struct {
 	GaveUp      *GaveUp    `json:"gave_up,omitempty"`      // the effect that Attention is about, nil if it is about something else
 	Asked       *Asked     `json:"asked,omitempty"`        // a request that waits for a person's approval
 	WorkFailed  string     `json:"work_failed,omitempty"`  // why the state's agent is not replaced until a person acts
+
+	Predecessors []Predecessor `json:"predecessors,omitempty"` // the tasks of After, and what became of them
 }
 
 // Agents are the attempts of a task and their history.
@@ -382,6 +385,7 @@ func (t *Task) Clone() Task {
 	c.CheckResults = slices.Clone(t.CheckResults)
 	c.ProtectedChanges, c.ApprovedChanges = slices.Clone(t.ProtectedChanges), slices.Clone(t.ApprovedChanges)
 	c.Salvages = slices.Clone(t.Salvages)
+	c.After, c.Predecessors = slices.Clone(t.After), slices.Clone(t.Predecessors)
 	c.Failed = slices.Clone(t.Failed)
 	c.Lost = slices.Clone(t.Lost)
 	c.Limits, c.Roles = slices.Clone(t.Limits), slices.Clone(t.Roles)

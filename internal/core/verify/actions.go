@@ -41,6 +41,7 @@ type action struct {
 	check        *checkEnd       // the end of a check
 	unchecked    bool            // the task has no checks
 	left         task.Left       // the end of a turn, or of an agent: what it ended with
+	waits        bool            // a task that this one is after has not landed
 }
 
 // stepCount returns how many steps the action counts as.
@@ -108,7 +109,7 @@ func (m *model) listActions(w *world, buffer []action) []action {
 	out = m.restActions(w, out)
 	out = m.checkRequests(w, out)
 	out = m.eventActions(w, out)
-	return m.uncheckedActions(w, first, m.timerActions(w, out))
+	return m.dependentActions(w, first, m.uncheckedActions(w, first, m.timerActions(w, out)))
 }
 
 // processActions returns the ends of agents, and the reports of these ends. If nothing can

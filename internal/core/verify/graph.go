@@ -27,6 +27,7 @@ type graph struct {
 	open  [3][]openWorld
 	depth int32 // of open[0]
 	moves int
+	waits int // worlds in which the task waits for another
 	cut   bool // there is more than was searched
 	loop  bool // there is an infinite loop
 	chose bool // a counterexample needs something that the search chose and did not reach
@@ -146,7 +147,7 @@ func (g *graph) expandBlock(searches []*search, block []openWorld) {
 // shouldStop reports whether the search must end here.
 func (g *graph) shouldStop() bool {
 	if g.o.Progress != nil {
-		g.o.Progress(Progress{States: len(g.nodes), Depth: int(g.depth)})
+		g.o.Progress(Progress{States: len(g.nodes) - g.waits, Depth: int(g.depth)})
 	}
 	found := g.o.First && slices.ContainsFunc(g.findings, func(f finding) bool { return g.pathLength(&f) <= g.depth+1 })
 	g.cut = g.cut || found || g.o.Stop != nil && g.o.Stop()
@@ -165,7 +166,9 @@ func (g *graph) keepExpansion(x *expansion) {
 		if x.at < 0 {
 			continue
 		}
-		g.moves++
+		if !a.waits {
+			g.moves++
+		}
 		if to < 0 || a.human {
 			continue
 		}
@@ -206,6 +209,9 @@ func (g *graph) addArrival(a *arrival, parent int32) int32 {
 	g.nodes = append(g.nodes, node{parent: parent, depth: depth, status: status})
 	g.scheduleWorld(depth, openWorld{at, a.world})
 	g.visited[status] = true
+	if a.world.t.Queued {
+		g.waits++
+	}
 	for i := range a.world.t.Counters {
 		g.highest[i] = max(g.highest[i], a.world.t.Counters[i].Value)
 	}
@@ -254,7 +260,7 @@ func (g *graph) pathLength(f *finding) int32 {
 
 func (g *graph) buildReport() Report {
 	r := Report{
-		Workflow: g.m.def.Name, States: len(g.nodes), Transitions: g.moves, Decisions: g.decisions, Complete: !g.cut,
+		Workflow: g.m.def.Name, States: len(g.nodes) - g.waits, Waiting: g.waits, Transitions: g.moves, Decisions: g.decisions, Complete: !g.cut,
 		Violations: []Violation{},
 	}
 	r.Bounds = g.findBounds()

@@ -11,6 +11,7 @@ import (
 // model is a definition with the lookup tables of the search.
 type model struct {
 	full         bool // also what the reduced search leaves out: see Options.Full
+	alone        bool // the task is after no other
 	def          *workflow.Definition
 	sections     []section
 	without      map[Protection]bool
@@ -63,7 +64,7 @@ func newModel(def *workflow.Definition, o SearchOptions) *model {
 	if !def.DeclaresRole(workflow.CheckRole) {
 		m.roleNumber[workflow.CheckRole] = byte(len(def.Roles) + 1)
 	}
-	m.full, m.checks = o.Full, newCheckModel(def, o.Full || o.exactChecks)
+	m.alone, m.full, m.checks = o.alone, o.Full, newCheckModel(def, o.Full || o.exactChecks)
 	for i, e := range workflow.EffectVocabulary() {
 		m.effectNumber[e.Name] = byte(i + 1)
 	}

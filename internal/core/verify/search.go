@@ -39,6 +39,7 @@ type arrival struct {
 	steps int32
 	cost  cost
 	human bool
+	waits bool // it is a step of a task that waits for another
 }
 
 // fault is a problem that was found in a node, or on the way from it.
@@ -100,14 +101,19 @@ func (s *search) expandNode(g *graph, at int32, w *world) expansion {
 	for i := range s.acts {
 		a := &s.acts[i]
 		next := *w // a step copies what it changes
+		before := s.decisions
 		o := s.applyAction(&next, a)
+		if isWaiting(w, a) {
+			s.decisions = before
+		}
 		out.addFaults(o.problems, a.stepCount())
 		if !o.moved || a.event == crashServer { // what follows the loss of an effect does not matter
 			continue
 		}
 		s.markUsedEdges(&o)
 		out.arrivals = append(out.arrivals, s.newArrival(g, &next, &o, depth+a.stepCount(), a.human))
-		out.arrivals[len(out.arrivals)-1].steps = a.stepCount()
+		last := &out.arrivals[len(out.arrivals)-1]
+		last.steps, last.waits = a.stepCount(), isWaiting(w, a)
 	}
 	return out
 }

@@ -83,6 +83,9 @@ func (s *search) submitSignal(w *world, a *action) outcome {
 // newSignal returns the signal of an action.
 func (s *search) newSignal(w *world, a *action) signal.Signal {
 	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, New: a.newTask, Report: a.report, CardSnapshot: a.cardSnapshot, Rules: engine.Rules, Told: s.m.without[Telling], Unchecked: a.unchecked}
+	if a.waits {
+		sig.Predecessors = unmetPredecessor
+	}
 	if a.actor >= 0 {
 		sig.Attempt = w.t.Attempts[a.actor].Number
 	}

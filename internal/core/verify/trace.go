@@ -90,7 +90,11 @@ func (g *graph) stepsOf(w *world, a *action, next *world, o *outcome) []Step {
 	if a.ends {
 		out = append(out, g.stepOf(whatHappens(w, &action{event: endProcess, actor: a.actor}), w.t.Status, w, &outcome{}))
 	}
-	return append(out, g.stepOf(whatHappens(w, a)+describeChoices(g.m, a.choice), w.t.Status, next, o))
+	what := whatHappens(w, a) + describeChoices(g.m, a.choice)
+	if a.waits {
+		what += "; another task must land first"
+	}
+	return append(out, g.stepOf(what, w.t.Status, next, o))
 }
 
 func (s *search) stepOf(what, from string, w *world, o *outcome) Step {

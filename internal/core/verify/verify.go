@@ -74,6 +74,7 @@ type SearchOptions struct {
 	Workers int // parts into which work is divided
 
 	exactChecks bool // count failed checks as the task does
+	alone       bool // the task is after no other
 }
 
 // Progress is the progress of a search.
@@ -96,6 +97,7 @@ type Report struct {
 	States      int         `json:"states"`
 	Transitions int         `json:"transitions"`
 	Decisions   int         `json:"decisions"` // calls of engine.Decide
+	Waiting     int         `json:"waiting"`   // further states, in which the task waits for another one to land
 	Complete    bool        `json:"complete"`  // false: there are more states than were searched
 	Bounds      Bounds      `json:"bounds"`
 	Violations  []Violation `json:"violations"`

@@ -31,7 +31,7 @@ func (d *Definition) FewestRoles(from string) []string {
 			return at.roles
 		}
 		for _, i := range d.EdgesFrom(at.state) {
-			if e := &d.Edges[i]; !e.Override && e.As != "cancel" && !e.Hold {
+			if e := &d.Edges[i]; !e.Override && e.As != VerbCancel && !e.Hold {
 				level = append(level, step{e.To, d.rolesWith(at.roles, e.To)})
 			}
 		}

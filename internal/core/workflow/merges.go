@@ -24,6 +24,29 @@ func (d *Definition) MergesAtOnce(e *Edge) bool {
 	return ok && slices.ContainsFunc(to.OnEnter, isMerge)
 }
 
+// MergesWork reports whether a task of the workflow can be merged: an edge merges, or waits for a merge.
+func (d *Definition) MergesWork() bool {
+	return slices.ContainsFunc(d.Gates, func(g Gate) bool { return g.Evidence == Merged }) ||
+		slices.ContainsFunc(d.Edges, func(e Edge) bool { return d.MergesAtOnce(&e) })
+}
+
+// VerbCancel is the verb that ends a task without a result.
+const VerbCancel = "cancel"
+
+// MeansCancelled reports whether a task in the terminal state was cancelled: no edge but those of that verb leads there.
+func (d *Definition) MeansCancelled(state string) bool {
+	found := false
+	for i := range d.Edges {
+		if e := &d.Edges[i]; e.To == state {
+			found = true
+			if e.As != VerbCancel {
+				return false
+			}
+		}
+	}
+	return found
+}
+
 // indexMerges finds the states from which a merge can follow without a person.
 func (d *Definition) indexMerges() {
 	d.mergesAlone = map[string]bool{}

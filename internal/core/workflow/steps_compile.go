@@ -317,7 +317,7 @@ func (c *compiler) compileResume() {
 
 func (c *compiler) compileCancel() {
 	by := []task.Actor{task.Human, task.Tracker}
-	e := Edge{From: []string{stepPending}, To: stepCancelled, On: []Trigger{requestTrigger()}, As: "cancel", By: by, Pos: c.f.pos}
+	e := Edge{From: []string{stepPending}, To: stepCancelled, On: []Trigger{requestTrigger()}, As: VerbCancel, By: by, Pos: c.f.pos}
 	c.addEdge(e)
 	e.From = nil
 	for i := range c.d.States {

@@ -27,6 +27,8 @@ func FormatCommand(a explain.Action) string {
 			words = append(words, "--remove", tag)
 		}
 		return strings.Join(words, " ")
+	case explain.VerbDropAfter:
+		return "orange task update " + id + " --not-after " + string(a.After)
 	case explain.VerbMove:
 		return "orange task update " + id + " --status " + a.To
 	case engine.VerbAnswer:

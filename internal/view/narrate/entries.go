@@ -194,6 +194,8 @@ func describeAgentEvent(e *journal.Entry) (string, Tone) {
 		return "asks for a check", Plain
 	case journal.ChangesApproved:
 		return "approves changes of " + strings.Join(task.PathsOf(e.Approved), ", "), Plain
+	case journal.PredecessorMoved:
+		return e.Reason, Quiet
 	case journal.CheckEnded, journal.CheckHeld:
 		return describeCheck(e)
 	case journal.AgentOverdue:
