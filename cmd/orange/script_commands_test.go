@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -289,4 +290,32 @@ func cmdWaitFor(ts *testscript.TestScript, neg bool, args []string) {
 	if !ok {
 		ts.Fatalf("it never said %q, but at last:\n%s", args[0], last)
 	}
+}
+
+// cmdRelease makes a folder with this source built under a version, and its sum.
+func cmdRelease(ts *testscript.TestScript, neg bool, args []string) {
+	must(ts, neg, args, 2, "release VERSION DIR")
+	program, err := buildVersion(args[0])
+	ts.Check(err)
+	dir := ts.MkAbs(args[1])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	ts.Check(os.WriteFile(filepath.Join(dir, "orange"), program, 0o755))
+	ts.Check(os.WriteFile(filepath.Join(dir, "SHA256SUMS"), fmt.Appendf(nil, "%x  orange\n", sha256.Sum256(program)), 0o644))
+}
+
+// building is held while a version is built.
+var building sync.Mutex
+
+// buildVersion returns this source built under a version, once for all stories.
+func buildVersion(version string) ([]byte, error) {
+	building.Lock()
+	defer building.Unlock()
+	file := filepath.Join(programs, "orange-"+version)
+	if program, err := os.ReadFile(file); err == nil {
+		return program, nil
+	}
+	if out, err := exec.Command("go", "build", "-ldflags", "-X main.version="+version, "-o", file, ".").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("build version %s: %w: %s", version, err, out)
+	}
+	return os.ReadFile(file)
 }

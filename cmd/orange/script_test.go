@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -51,9 +52,31 @@ func TestStories(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"repo": cmdRepo, "taskid": cmdTaskID, "section": cmdSection, "settle": cmdSettle, "refused": cmdRefused,
 			"oneline": cmdOneLine, "jsonhas": cmdJSONHas, "effects": cmdEffects, "race": cmdRace, "ask": cmdAsk, "killserver": cmdKillServer,
-			"corrupt": cmdCorrupt, "mount": cmdMount, "remount": cmdRemount, "waitfor": cmdWaitFor, "fill": cmdFill, "page": cmdPage, "exits": cmdExits, "connected": cmdConnected,
+			"corrupt": cmdCorrupt, "mount": cmdMount, "remount": cmdRemount, "waitfor": cmdWaitFor, "fill": cmdFill, "page": cmdPage, "exits": cmdExits, "connected": cmdConnected, "release": cmdRelease,
 		},
 	})
+}
+
+// What new users try first was once written down as 35 habits. The first line of a story says which of them it shows.
+func TestEveryHabitHasAStory(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "script", "habit_*.txtar"))
+	check(t, err)
+	shown := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		check(t, err)
+		first, _, _ := strings.Cut(string(text), ":")
+		if numbers, ok := strings.CutPrefix(first, "# Habit"); ok {
+			for _, word := range strings.FieldsFunc(numbers, func(r rune) bool { return !unicode.IsDigit(r) }) {
+				shown[word] = true
+			}
+		}
+	}
+	for number := 1; number <= 35; number++ {
+		if !shown[strconv.Itoa(number)] {
+			t.Errorf("no story begins with # Habit %d:", number)
+		}
+	}
 }
 
 // setUp gives a story its folders and ends its servers when it is over.
@@ -71,6 +94,7 @@ func setUp(env *testscript.Env) error {
 		env.Setenv("GIT_"+who+"_NAME", "Orange")
 		env.Setenv("GIT_"+who+"_EMAIL", "orange@example.com")
 	}
+	env.Setenv("TERMINAL", config.TerminalSocket(env.Getenv("ORANGE_HOME"))) // of the agents' tmux
 	env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	env.Setenv("TZ", "UTC")
 	// Effects are written down, but in a story that brings another config.json.
@@ -92,9 +116,11 @@ func setUp(env *testscript.Env) error {
 	return nil
 }
 
-// tearDown ends the servers of a story, and fails it if one of them broke unseen.
+// tearDown ends the servers of a story and the terminals that it shows, and fails it if one of them broke unseen.
 func tearDown(env *testscript.Env) {
-	exec.Command("tmux", "-S", filepath.Join(env.WorkDir, "stage"), "kill-server").Run() //nolint:errcheck // most stories show nothing
+	for _, name := range []string{"stage", "own"} {
+		endTerminals(filepath.Join(env.WorkDir, name))
+	}
 	locks, _ := filepath.Glob(filepath.Join(env.WorkDir, "*", "server.lock"))
 	broke := ""
 	for _, path := range locks {
@@ -102,6 +128,7 @@ func tearDown(env *testscript.Env) {
 		if err := endStory(home, env.Getenv); err != nil {
 			env.T().Log("end the server of " + home + ": " + err.Error())
 		}
+		endTerminals(config.TerminalSocket(home))
 		said, _ := os.ReadFile(filepath.Join(home, "serve.err"))
 		if strings.Contains(string(said), "DATA RACE") || strings.Contains(string(said), "goroutine ") {
 			broke += string(said)
@@ -110,6 +137,11 @@ func tearDown(env *testscript.Env) {
 	if broke != "" {
 		env.T().Fatal(broke)
 	}
+}
+
+// endTerminals ends the tmux with this socket, if there is one.
+func endTerminals(socket string) {
+	exec.Command("tmux", "-S", socket, "kill-server").Run() //nolint:errcheck // most stories have none
 }
 
 // patience bounds every wait of a story.
