@@ -94,6 +94,7 @@ func TestAnAnswerToAnAgentThatWasKilledStartsAnother(t *testing.T) {
 	s := openEnv(t, "tmux")
 	id := s.create("feature", plansAndAsks+`
 worker#2:
+  - run: "while ! test -e ../../../go; do sleep 0.02; done"
   - run: "grep -q 'the file' TASK.md && touch ../../../read"`+worksAndHandsOver+`
 reviewer:
   - idle:
@@ -106,6 +107,7 @@ reviewer:
 	}
 	s.orange("task", "answer", string(id), "the file")
 	s.refused("answered at", "task", "answer", string(id), "the table")
+	s.write("go", "") // the reviewer would take another answer
 	s.await(id, "another worker goes on", func(t task.Task) bool { return t.Status == "agent-review" && len(t.Pending) == 0 })
 	hasAll(t, "the prompt", s.prompt(id, 2), "A person answered you", "> the file")
 	s.made("read")

@@ -385,7 +385,7 @@ worker:
 				bound[got.Workspace]++
 				held[got.Workspace] = true
 			}
-			if got.Crashed == "worker" && len(got.Pending) == 0 { // its part is done: make room
+			if got.Status == "working" || got.Status == "stuck" { // its part is done: make room
 				s.orange("task", "cancel", string(id), "--yes")
 			}
 			if got.Status == "cancelled" && got.Workspace == "" && !slices.Contains(done, id) {

@@ -218,6 +218,14 @@ func (s *FakeStore) Workflow(hash string) (name, file, text string, ok bool, err
 	return def.Name, def.File, def.Text, true, s.Err
 }
 
+// FailReads makes every read return an error from now on; nil ends that. Tests whose server already runs use it instead of
+// the field.
+func (s *FakeStore) FailReads(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Err = err
+}
+
 // FollowJournal implements the part of api.Engine that reads the rows.
 func (s *FakeStore) FollowJournal(after int64, id task.ID, limit int) (out []journal.Row, more <-chan struct{}, err error) {
 	s.mu.Lock()

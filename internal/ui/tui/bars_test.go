@@ -78,7 +78,7 @@ func TestAKeyStartsAServer(t *testing.T) {
 	t.Run("that cannot be started", func(t *testing.T) {
 		r := newEnv(t, 100, 30)
 		r.tell(gone)
-		r.api.store.Err = errNo
+		r.api.store.FailReads(errNo)
 		r.press("k")
 		r.shows("no server: any key starts one", "a gate is not met")
 	})

@@ -297,10 +297,10 @@ func TestTheDetailPane(t *testing.T) {
 	if got := r.api.take(); got != nil {
 		t.Errorf("a change of another task asked %q", got)
 	}
-	r.api.store.Err = errors.New("broken \x1b[31mred")
+	r.api.store.FailReads(errors.New("broken \x1b[31mred"))
 	r.press("3")
 	r.shows("broken red")
-	r.api.store.Err = nil
+	r.api.store.FailReads(nil)
 	r.press("]", "[", "]", "z")
 	r.hides("timeline")
 	r.press("z", "tab", "j", "j", "k", "pgdown", "pgup", "end", "home", "+", "-", "esc")
@@ -317,7 +317,7 @@ func TestALongTextIsScrolledAndCut(t *testing.T) {
 	r.press("r")
 	r.press("q")
 	r.shows("STATUS")
-	r.api.store.Err = errNo
+	r.api.store.FailReads(errNo)
 	r.press("v")
 	r.shows("a gate is not met")
 	r.press("v")

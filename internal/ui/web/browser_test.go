@@ -123,7 +123,6 @@ func storyRefused(t *testing.T, b *tab) {
 	b.wait(`"connected" in document.body.dataset`)
 	locked := b.env.backend.AddWorkflow(t, "t.yaml", strings.NewReplacer("on: [request, ready], as: complete, by: [human, engine]", "on: ready, by: [engine]", "from: [pending, reviewing]", "from: reviewing").Replace(boardWorkflow))
 	b.env.backend.Change(pendingTask, func(t *task.Task) { t.WorkflowHash = locked.Hash }) // the page is a moment behind
-	eval[bool](b, `document.getElementById("t-`+pendingTask+`").dataset.m = "working", true`)
 	b.wait(`!document.getElementById("t-` + pendingTask + `").dataset.m`)
 	eval[bool](b, `document.getElementById("t-`+pendingTask+`").dataset.m = "working", true`)
 	b.drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, true)

@@ -112,7 +112,7 @@ func storyRemarkRefused(t *testing.T, s *taskBackend, b *tab) {
 	s.ask("request-changes") // somebody was faster
 	b.wait(here + ` === "working"`)
 	b.do(chromedp.Click(chromedp.CSS("#review .whole button")))
-	b.wait(`document.querySelector(".banner.bad#said")`)
+	b.wait(`document.querySelector(".banner.bad#said") && document.readyState === "complete"`)
 	if got := eval[string](b, `document.querySelector('`+row(3, "")+` + .remark-row textarea').value`); got != "why two?" {
 		t.Errorf("the remark is %q", got)
 	}
