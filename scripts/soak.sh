@@ -4,8 +4,9 @@
 # storms are longer than in make check and have another seed in each round. The tests of the
 # model checker, which are longer here too, start no process and run in the first round only.
 #
-# Every test program is built once. Programs run side by side, also those of different rounds
-# and several copies of the same one; each has a temporary folder of its own.
+# Every test program is built once, from a copy of the tree, so that work on the tree can go on.
+# Programs run side by side, also those of different rounds and several copies of the same one;
+# each has a temporary folder of its own.
 #
 # SOAK_COUNT=10      rounds
 # SOAK_JOBS=N        test programs that run at the same time (default: one for each processor)
@@ -52,11 +53,13 @@ export ORANGE_NPM_DIR SOAK_SEED SOAK_RUN GORACE
 
 work=$(mktemp -d /tmp/soak.XXXXXX)
 chmod 755 "$work" # TestForAnOrdinaryUser runs tests in it as another user
-mkdir "$work/bin" "$work/log"
+mkdir "$work/bin" "$work/log" "$work/tree"
+git ls-files -z --cached --others --exclude-standard | tar -c --null --ignore-failed-read -T - 2>/dev/null | tar -x -C "$work/tree"
+cd "$work/tree"
 busy=
 end() {
 	for pid in $busy; do kill "$pid" 2>/dev/null || true; done
-	rm -rf "$work/bin"
+	rm -rf "$work/bin" "$work/tree"
 }
 trap end EXIT
 trap 'exit 130' INT TERM
