@@ -124,6 +124,9 @@ func TestARunWithoutAResultIsRepeatedOnceAndThenHeld(t *testing.T) {
 		if w.task.Status != "checking" || !strings.HasSuffix(w.task.WorkFailed, "twice") || w.inboxKind() != explain.ItemFailed {
 			t.Fatalf("%s: %s, %q, %s", outcome, w.task.Status, w.task.WorkFailed, w.inboxKind())
 		}
+		if notice := w.inboxKind().Info().Notice; strings.Contains(notice, "agent") { // Orange ran it
+			t.Errorf("%s: a notification without details says that %s", outcome, notice)
+		}
 		w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbCheck})
 		w.checkEnds(task.CheckPassed)
 		if w.task.Status != "reviewing" {

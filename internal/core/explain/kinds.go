@@ -23,7 +23,7 @@ const (
 	ItemNotStarted ItemKind = "not-started" // an agent could not start, or made no progress before its first turn
 	ItemTurnFailed ItemKind = "turn-failed" // the turn of an agent ended with an error of its provider
 	ItemCrashed    ItemKind = "crashed"     // an agent died
-	ItemFailed     ItemKind = "failed"      // an agent reports that the work is not good
+	ItemFailed     ItemKind = "failed"      // the work failed: an agent reports it, or its check cannot be run
 	ItemNoAnswer   ItemKind = "no-answer"   // an agent ended without a report
 	ItemBoard      ItemKind = "board"       // the card waits for a tag or a move
 	ItemStart      ItemKind = "start"       // the task was created and not started
@@ -73,7 +73,7 @@ var itemKinds = [...]KindInfo{
 	{Kind: ItemTurnFailed, Badge: "You: its turn failed", Notice: "the turn of an agent failed", Verb: VerbAttach, Weight: AgentWaits, Picture: "warning", Condition: task.TurnFailed, Alarming: true},
 	{Kind: ItemStuck, Badge: "You: help", Notice: "work needs help", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "sos", Alarming: true},
 	{Kind: ItemCrashed, Badge: "You: respawn", Notice: "an agent died", Verb: engine.Respawn, Weight: WorkWaits, Picture: "boom", Alarming: true, Timeless: true},
-	{Kind: ItemFailed, Badge: "You: it failed", Notice: "an agent says that the work is not good", Verb: engine.Respawn, Weight: WorkWaits, Picture: "warning", Alarming: true, Timeless: true},
+	{Kind: ItemFailed, Badge: "You: it failed", Notice: "work failed, and waits for you", Verb: engine.Respawn, Weight: WorkWaits, Picture: "warning", Alarming: true, Timeless: true},
 	{Kind: ItemNoAnswer, Badge: "You: it did not say", Notice: "an agent did not say how it went", Verb: engine.Respawn, Weight: NothingStops, Picture: "sos", Alarming: true},
 	{Kind: ItemReview, Badge: "You: review", Notice: "work waits for a decision", Weight: WorkWaits, Picture: "eyes"},
 	{Kind: ItemBoard, Badge: "You: tag the card", Notice: "a card waits for a tag or a move", Weight: WorkWaits, Picture: "eyes", Complete: true},
