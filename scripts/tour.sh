@@ -79,7 +79,7 @@ until_it "an agent at work" committed
 dash() { tmux -S "$work/d.sock" -f /dev/null "$@"; }
 shows() { dash capture-pane -p -t tour | grep -q "$1"; }
 key() { dash send-keys -t tour "$@"; sleep 0.6; }
-shot() { dash capture-pane -e -p -t tour | "$tour" screen "$pictures/$1.svg" "$2"; }
+shot() { dash capture-pane -e -p -t tour | "$tour" screen "$pictures/$1.svg" "$2" "$work"; }
 export COLORTERM=truecolor
 dash new-session -d -s tour -x 118 -y 34 "$bin dashboard"
 trap 'dash kill-server 2>/dev/null || true; rm -rf "$agents"; finish' EXIT

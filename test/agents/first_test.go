@@ -122,7 +122,7 @@ func (s *env) picture(name, title, socket, pane string) {
 	}
 	text, err := s.command("tmux", "-S", socket, "capture-pane", "-e", "-p", "-t", pane).Output()
 	check(s.t, err)
-	draw := exec.Command("go", "run", "orange/test/tour", "screen", filepath.Join(folder, name+".svg"), title)
+	draw := exec.Command("go", "run", "orange/test/tour", "screen", filepath.Join(folder, name+".svg"), title, s.dir)
 	draw.Stdin = strings.NewReader(strings.TrimRight(string(text), "\n") + "\n")
 	if out, err := draw.CombinedOutput(); err != nil {
 		s.t.Fatalf("%v\n%s", err, out)

@@ -1,8 +1,10 @@
 // Command tour makes the pictures of docs/TOUR.md: a terminal as SVG, from what tmux captured, and pages as PNG, from a
 // real browser. scripts/tour.sh lists them.
 //
-//	tour screen FILE.svg TITLE < capture
+//	tour screen FILE.svg TITLE HOME < capture
 //	tour page FILE.png LOGIN PATH [WIDTHxHEIGHT] [dark] [SELECTOR-TO-SCROLL-TO]
+//
+// HOME is the temporary folder that was the home of the person at the terminal. A picture shows it as an ordinary one.
 package main
 
 import (
@@ -23,12 +25,16 @@ func main() {
 
 func run(args []string) error {
 	switch {
-	case len(args) == 3 && args[0] == "screen":
+	case len(args) == 4 && args[0] == "screen":
 		text, err := io.ReadAll(io.LimitReader(os.Stdin, 4<<20))
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(args[1], []byte(drawTerminal(string(text), args[2])), 0o644)
+		lines, err := replaceHome(string(text), args[3])
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(args[1], []byte(drawTerminal(lines, args[2])), 0o644)
 	case len(args) >= 4 && args[0] == "page":
 		picture, err := capturePage(args[2], args[3], args[4:])
 		if err != nil {
@@ -36,5 +42,5 @@ func run(args []string) error {
 		}
 		return os.WriteFile(args[1], picture, 0o644)
 	}
-	return errors.New("use tour screen FILE.svg TITLE, or tour page FILE.png LOGIN PATH [WIDTHxHEIGHT] [dark] [SELECTOR]")
+	return errors.New("use tour screen FILE.svg TITLE HOME, or tour page FILE.png LOGIN PATH [WIDTHxHEIGHT] [dark] [SELECTOR]")
 }

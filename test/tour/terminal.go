@@ -18,10 +18,29 @@ const (
 	titleBar   = 28
 )
 
-// drawTerminal draws what a terminal shows. Every run has its own position, so that fonts of another width move
-// nothing.
-func drawTerminal(capture, title string) string {
-	lines := ansi.ParseLines(capture)
+// shownHome is the home in pictures.
+const shownHome = "/home/me"
+
+// replaceHome parses a capture and shows a temporary folder as shownHome. It fails if the name of the folder cannot be
+// replaced, because the terminal wrapped or coloured it.
+func replaceHome(capture, home string) ([]ansi.Line, error) {
+	if home == "" || strings.HasPrefix(shownHome, home) {
+		return nil, fmt.Errorf("%q is no temporary home", home)
+	}
+	lines := ansi.ParseLines(strings.ReplaceAll(capture, home, shownHome))
+	var text strings.Builder
+	for _, l := range lines {
+		text.WriteString(l.String())
+	}
+	if strings.Contains(text.String(), home) {
+		return nil, fmt.Errorf("%s is not on one line in one colour: make the terminal wider", home)
+	}
+	return lines, nil
+}
+
+// drawTerminal draws the lines that a terminal shows. Every run has its own position, so that fonts of another width
+// move nothing.
+func drawTerminal(lines []ansi.Line, title string) string {
 	columns := 0
 	for _, l := range lines {
 		columns = max(columns, utf8.RuneCountInString(l.String()))
