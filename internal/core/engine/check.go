@@ -103,16 +103,27 @@ func (p *plan) endCheck(e *workflow.Edge) {
 	}
 }
 
-// busyAgent returns the role of an agent that may be in a turn, or of an earlier check that is being ended, "" if there is
-// none.
+// busyAgent returns the role of an agent that may be in a turn or is owed a message, or of an earlier check that is being
+// ended, "" if there is none.
 func (p *plan) busyAgent() string {
 	for i := range p.attempts {
 		a := &p.attempts[i]
-		if a.Role == workflow.CheckRole && a.Ending || a.Role != workflow.CheckRole && !a.Ending && a.Condition.InTurn() && p.reportsTurns(a) {
+		if a.Role == workflow.CheckRole && a.Ending || a.Role != workflow.CheckRole && !a.Ending && (a.Condition.InTurn() || p.owesMessage(a)) && p.reportsTurns(a) {
 			return a.Role
 		}
 	}
 	return ""
+}
+
+// RulesOfMessages is the version of the rules since which a check waits for an agent that is owed a message.
+const RulesOfMessages = 4
+
+// owesMessage reports whether a pending message will begin another turn of an agent.
+func (p *plan) owesMessage(a *task.Attempt) bool {
+	return p.d.sig.Rules >= RulesOfMessages && slices.ContainsFunc(slices.Concat(p.d.t.Pending, p.e.Effects), func(f task.Effect) bool {
+		info, _ := workflow.EffectNamed(f.Do)
+		return f.Attempt == a.Number && info.Notifies && !slices.Contains(p.e.Dropped, f.ID)
+	})
 }
 
 // RulesOfTurns is the version of the rules since which a check does not wait for agents that report no turns.

@@ -200,6 +200,33 @@ func TestACheckDoesNotWaitForACommandThatReportsNoTurns(t *testing.T) {
 	}
 }
 
+// A message begins another turn: a check that started before it would run beside that turn.
+func TestACheckWaitsForAnAgentThatIsOwedAMessage(t *testing.T) {
+	rests := func(rules int) *world {
+		w := handsOverBy(t, twoChecks[:1], "claude", rules)
+		w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbSend, Role: "worker", Note: "one more thing"})
+		w.turnEnds(1, "done")
+		return w
+	}
+	w := rests(engine.Rules)
+	if _, runs := w.task.LiveAttempt(workflow.CheckRole); runs || !strings.Contains(w.timers(), engine.CheckWait) {
+		t.Fatalf("%+v, %s: the check is ordered behind the message", w.task.Pending, w.timers())
+	}
+	w.runs(1)
+	w.perform()
+	w.turnEnds(1, "that too")
+	w.checkEnds(task.CheckPassed)
+	if w.task.Status != "reviewing" {
+		t.Error(w.task.Status)
+	}
+	w.decidedAgain()
+
+	w = rests(engine.RulesOfMessages - 1)
+	if _, runs := w.task.LiveAttempt(workflow.CheckRole); !runs {
+		t.Error("a journal of older rules is decided in another way")
+	}
+}
+
 func TestNobodyLeavesARunningCheckExceptByCancelling(t *testing.T) {
 	w := handsOver(t, twoChecks[:1])
 	w.turnEnds(1, "done")
