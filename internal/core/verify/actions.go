@@ -190,13 +190,14 @@ func (m *model) effectActions(w *world, out []action) []action {
 
 // losesReceipt reports whether the server may die between an effect and its receipt. Only an effect that starts or tells an
 // agent leaves something to observe: the process that it started. That a message was sent already is observed without the
-// keys of effects only.
+// keys of effects only. A check whose start was not recorded ends like one whose start was, and leaves an order that does
+// nothing.
 func (m *model) losesReceipt(w *world, e *task.Effect) bool {
 	if info, _ := workflow.EffectNamed(e.Do); w.half || !info.Spawns && !info.Notifies {
 		return false
 	}
 	at := attemptIndex(&w.t, e.Attempt)
-	return m.tellsHalf() || e.Start && at >= 0 && w.procs[at] == notStarted
+	return m.tellsHalf() || e.Start && at >= 0 && w.procs[at] == notStarted && !m.isCheck(&w.t.Attempts[at])
 }
 
 // deadlineEndings returns what an agent that is ended at its deadline may leave behind.

@@ -191,9 +191,10 @@ func (m *model) uncheckedActions(w *world, first int, out []action) []action {
 	return out
 }
 
-// restActions returns the ends of turns for which a check waits.
+// restActions returns the ends of turns for which a check waits. The check starts behind the pending effects, so the turn
+// need not end before they are done.
 func (m *model) restActions(w *world, out []action) []action {
-	if w.t.CheckRun == nil || w.t.WorkFailed != "" {
+	if w.t.CheckRun == nil || w.t.WorkFailed != "" || len(w.t.Pending) > 0 && !m.quotient.off {
 		return out
 	}
 	if slices.ContainsFunc(w.t.Attempts, func(a task.Attempt) bool { return m.isCheck(&a) }) {

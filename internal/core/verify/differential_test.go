@@ -150,6 +150,7 @@ func judged(t *testing.T, def *workflow.Definition, o verify.SearchOptions) (ful
 		return full, reduced, false
 	}
 	o.Full = false
+	reduced = verify.Verify(def, o) // the search that counts failed checks may need more states than few
 	if full.OK != reduced.OK || reduced.States > full.States {
 		t.Errorf("in full: ok %v, %d states; reduced: ok %v, %d states", full.OK, full.States, reduced.OK, reduced.States)
 	}

@@ -52,6 +52,23 @@ func TestEveryBuiltinWorkflowVerifiesClean(t *testing.T) {
 	}
 }
 
+func TestACheckStateAddsAtMostAQuarterOfTheStates(t *testing.T) {
+	for _, name := range builtin.Names() {
+		t.Run(name, func(t *testing.T) {
+			if name != "solo" && name != "orange-direct" {
+				testneeds.Soak(t)
+			}
+			t.Parallel()
+			def := load(t, name)
+			with, without := verify.Verify(def, verify.SearchOptions{}), verify.Verify(def.ForTask(nil), verify.SearchOptions{})
+			t.Logf("%d states with checks, %d without", with.States, without.States)
+			if !with.OK || !without.OK || with.States <= without.States || 4*with.States > 5*without.States {
+				t.Errorf("%d states with checks (ok %v), %d without (ok %v)", with.States, with.OK, without.States, without.OK)
+			}
+		})
+	}
+}
+
 func TestALowerLimitOfPendingEffectsReachesFewerStates(t *testing.T) {
 	r := verify.Verify(load(t, "solo"), verify.SearchOptions{})
 	if less := verify.Verify(load(t, "solo"), verify.SearchOptions{PendingLimit: 1}); !less.OK || less.States >= r.States {
