@@ -25,9 +25,11 @@ func TestMain(m *testing.M) {
 
 func overHTTP(t testing.TB) *fakejoan.Fake { return fakejoan.New(t, fakejoan.FakeOptions{}) }
 
+// overStdio opens a board whose program is this test. The program has no other environment, so it is told here that the race
+// detector need not wait a second when it exits, for which every client would wait.
 func overStdio(t testing.TB) *fakejoan.Fake {
 	return fakejoan.New(t, fakejoan.FakeOptions{
-		Command: []string{os.Args[0]}, Env: func(socket string) []string { return []string{pipeTo + "=" + socket} },
+		Command: []string{os.Args[0]}, Env: func(socket string) []string { return []string{pipeTo + "=" + socket, "GORACE=atexit_sleep_ms=0"} },
 	})
 }
 
