@@ -102,8 +102,8 @@ func TestEveryKindIsWhole(t *testing.T) {
 	}
 }
 
-// TestEveryKindHasItsWords fails when a row of a table lacks what its readers show.
-func TestEveryKindHasItsWords(t *testing.T) {
+// TestEveryKindHasItsTexts fails when a row of a table lacks what its readers show.
+func TestEveryKindHasItsTexts(t *testing.T) {
 	verbless := []explain.ItemKind{explain.ItemReview, explain.ItemBoard, explain.ItemBlocked, explain.ItemGit}
 	for _, kind := range explain.ItemKinds() {
 		info := kind.Info()

@@ -282,7 +282,7 @@ func TestAChangedRowIsNamed(t *testing.T) {
 
 // A store that is older than an anchor is distinguished from one that was rewritten, and once it was
 // restored the anchors of what was lost are explained.
-func TestARestoredStoreIsToldFromARewrittenOne(t *testing.T) {
+func TestARestoredStoreIsDistinguishedFromARewrittenOne(t *testing.T) {
 	s, ids := openMerging(t, "a", "b", "c")
 	s.orange("task", "merge", string(ids[0]))
 	s.anchored(1)

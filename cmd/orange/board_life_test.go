@@ -240,7 +240,7 @@ func TestOneDeveloperAtATime(t *testing.T) {
 	})
 }
 
-func TestOneDeveloperAtATimeEvenInTrouble(t *testing.T) {
+func TestOneDeveloperAtATimeDespiteFailures(t *testing.T) {
 	t.Parallel()
 	s := openEnv(t, "headless", "--workflow", "joan-board", "--pool-size", "3")
 	done := result(true, "Done", `{"add_tags": ["Dev-Complete"], "remove_tags": ["Planned"], "move_to_column": "Review"}`, "")
@@ -304,7 +304,7 @@ func TestNoCardStaysClaimed(t *testing.T) {
 	}
 }
 
-func TestWhatAPersonDidBeforeTheServerDiedIsHeardOf(t *testing.T) {
+func TestAPersonsActionBeforeACrashIsReported(t *testing.T) {
 	t.Parallel()
 	s := openEnv(t, "headless", "--workflow", "joan-board")
 	id := s.addCard("Login", "ba:\n  - idle:\n", "--tag", "Ready")

@@ -87,7 +87,7 @@ func TestAnAgentThatIsKilledIsReplaced(t *testing.T) {
 	})
 }
 
-func TestAnAttendantThatIsKilledLeavesNothingBehind(t *testing.T) {
+func TestAKilledShimLeavesNothingBehind(t *testing.T) {
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", strings.Replace(planner, "  - idle:", "  - daemon: sleep 1000\n  - idle:", 1))
 		s.reaches(id, "working")
@@ -118,7 +118,7 @@ func TestAgentsSurviveTheEndOfTmux(t *testing.T) {
 	s.reaches(id, "reviewing")
 }
 
-func TestAgentsGoOnWithoutTheServer(t *testing.T) {
+func TestAgentsContinueWithoutTheServer(t *testing.T) {
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", `
 worker:

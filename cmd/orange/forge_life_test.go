@@ -76,7 +76,7 @@ func pullOf(s *env, got task.Task) int {
 	return number
 }
 
-func TestAPullRequestIsOpenedAndLookedAt(t *testing.T) {
+func TestAPullRequestIsOpenedAndRead(t *testing.T) {
 	t.Parallel()
 	s, h := openHub(t)
 	h.InjectFault(trackertest.Fault{Kind: trackertest.Lost, Times: 1, Writes: true}) // it is opened, and the response is lost
@@ -150,7 +150,7 @@ reviewer:
   - run: orange task update --status reviewing
 `
 
-func TestAnIssueOfGitHubGoesItsWay(t *testing.T) {
+func TestAnIssueOfGitHubFromDispatchToDone(t *testing.T) {
 	t.Parallel()
 	s, h := openHub(t)
 	s.addTracker("hub", revised, "--kind", "github", "--url", h.URL(), "--scope", h.Scope(), "--author", "alice", "--token", "file:"+filepath.Join(s.dir, "hub.token"),

@@ -52,10 +52,10 @@ func (m *mailbox) answer(code int) {
 	m.code = code
 }
 
-// TestPeopleAreToldOnce plays a day with every way but the bell: one is away for a
+// TestPeopleAreNotifiedOnce plays a day with every way but the bell: one is away for a
 // while, the server is killed and stopped, and nothing is sent twice. No secret is
 // in any file afterwards.
-func TestPeopleAreToldOnce(t *testing.T) {
+func TestPeopleAreNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	const key, token, address = "PLANTEDxSIGNx4be1", "PLANTEDxNTFYx77aa", "PLANTEDxSLACKx0c0c"
 	hook, ntfy, slack, away := openMailbox(t), openMailbox(t), openMailbox(t), openMailbox(t)

@@ -21,7 +21,7 @@ const finding = "cart.go:14 loses the coupon"
 
 // Each built-in workflow has a life in which one review or QA fails. The prompt of the worker after it is kept in testdata/lives,
 // so that it can be read.
-func TestTheSecondWorkerIsToldWhatWasFound(t *testing.T) {
+func TestTheSecondWorkerGetsTheFindings(t *testing.T) {
 	const (
 		mend = "Let customers pay with a coupon.\n\n- The total is never negative.\n- A coupon counts once."
 		work = "  - commit: {file: cart.txt, text: \"{attempt}\\n\", message: add the cart}\n  - section: {name: Handoff, text: \"DONE: the cart; make test: ok\"}\n"
@@ -113,7 +113,7 @@ func (s *env) recorded(id task.ID, workflow, role string, attempt int, starts st
 
 // The agent that helps gets the reason why the task is stuck, in the words of its report: a new agent, or the worker that lives
 // and stands in for it.
-func TestTheFixerIsToldTheNote(t *testing.T) {
+func TestTheFixerGetsTheNote(t *testing.T) {
 	t.Parallel()
 	const note = "orange task update --status stuck --note \"the registry is down\""
 	s := openEnv(t, "headless", "--workflow", "orange-direct")
@@ -134,7 +134,7 @@ func TestTheFixerIsToldTheNote(t *testing.T) {
 }
 
 // The forge is not polled here: QA gets the pull request as it is when QA starts.
-func TestTheQAIsToldThePullRequestOfThisMoment(t *testing.T) {
+func TestQAGetsThePresentPullRequest(t *testing.T) {
 	t.Parallel()
 	s, h := openHub(t, "--workflow", "linear-sdlc", "--pool-size", "3")
 	id := s.create("feature", "development:\n  - commit: {file: a.txt, text: \"a\\n\", message: a}\nqa:\n  - run: \"while ! test -e ../../../go; do sleep 0.05; done\"\n  - exit: 1\nqa#2:\n  - idle:\n")

@@ -293,7 +293,7 @@ while test $(ps -o ppid= -p $$) != %[4]d; do sleep 0.02; done
 
 // A shim that an agent starts itself continues, because its record is in the data folder,
 // but what it runs is nobody.
-func TestWhatAnAttendantOfNoAttemptRunsIsNobody(t *testing.T) {
+func TestAProcessOfAShimWithoutAnAttemptIsNobody(t *testing.T) {
 	t.Parallel()
 	s := openEnv(t, "headless")
 	script := s.write("ask", fmt.Sprintf(`

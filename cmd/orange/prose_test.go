@@ -43,7 +43,7 @@ func questioner(sessions string) string {
 
 // A question in prose is on every surface as Markdown that controls no terminal, and is answered
 // from each.
-func TestAQuestionInProseIsAnsweredFromEverySurface(t *testing.T) {
+func TestAQuestionInAMessageIsAnsweredFromEverySurface(t *testing.T) {
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", questioner(s.sessions()))
 		asked := func(n int) explain.Item {

@@ -44,9 +44,9 @@ func TestForAnOrdinaryUser(t *testing.T) {
 	}
 	check(t, os.Chown(dir, nobody, nobody))
 	tests := []string{
-		"TestAnAgentSeesNothingOfTheServerAndItsAttendant", "TestTmuxAndAttendantsHaveNoKeys", "TestAPersonWhoseProgramHidesMayUseThePage",
-		"TestAServerStartedByAnAgentOutlivesIt", "TestAnAttendantThatIsKilledLeavesNothingBehind", "TestADaemonDoesNotOutliveItsAttempt",
-		"TestTheEndOfOneAttemptIsNotTheEndOfAnother", "TestAServerAdoptsTheLiving", "TestAgentsGoOnWithoutTheServer",
+		"TestAnAgentSeesNothingOfTheServerAndItsShim", "TestTmuxAndShimsHaveNoKeys", "TestAPersonWhoseProgramHidesMayUseThePage",
+		"TestAServerStartedByAnAgentOutlivesIt", "TestAKilledShimLeavesNothingBehind", "TestADaemonDoesNotOutliveItsAttempt",
+		"TestTheEndOfOneAttemptIsNotTheEndOfAnother", "TestAServerAdoptsTheLiving", "TestAgentsContinueWithoutTheServer",
 		"TestAProgramOfTheServerIsNobody", "TestWhatRunsInTheTmuxOfOrangeIsNobody", "TestTheWebPageIsForPeople", "TestWhatAnAgentHasAHandInSeesNoSecret",
 	}
 	cmd := exec.Command(filepath.Join(dir, "tests"), "-test.v", "-test.run", "^("+strings.Join(tests, "|")+")$")
@@ -83,7 +83,7 @@ func needsOrdinaryUser(t *testing.T) {
 	}
 }
 
-func TestAnAgentSeesNothingOfTheServerAndItsAttendant(t *testing.T) {
+func TestAnAgentSeesNothingOfTheServerAndItsShim(t *testing.T) {
 	needsOrdinaryUser(t)
 	both(t, func(t *testing.T, s *env) {
 		server := lock.ReadHolder(s.home).PID
@@ -125,7 +125,7 @@ exec sleep 1000
 	})
 }
 
-func TestTmuxAndAttendantsHaveNoKeys(t *testing.T) {
+func TestTmuxAndShimsHaveNoKeys(t *testing.T) {
 	s := openEnv(t, "tmux")
 	s.orange("stop")
 	const key = "planted-key-of-a-provider"

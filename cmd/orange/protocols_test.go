@@ -11,7 +11,7 @@ import (
 	"orange/internal/core/task"
 )
 
-func TestAnIssueGoesItsWay(t *testing.T) {
+func TestAnIssueFromDispatchToDone(t *testing.T) {
 	everywhere(t, "linear-sdlc", func(t *testing.T, s *env) {
 		id := s.addCard("Login", `
 development:
@@ -187,7 +187,7 @@ acceptance:
 	s.sound(id)
 }
 
-func TestWordsThatDoNotCountMoveNothing(t *testing.T) {
+func TestTextThatDoesNotCountMovesNothing(t *testing.T) {
 	t.Parallel()
 	s := openEnv(t, "headless", "--workflow", "linear-sdlc", "--pool-size", "6")
 	cases := []struct{ name, say, why string }{
@@ -230,7 +230,7 @@ qa#2:
 	s.sound()
 }
 
-func TestWordsThatUsuallyMeanItDoNotMerge(t *testing.T) {
+func TestAGuessedReportDoesNotMerge(t *testing.T) {
 	t.Parallel()
 	s := openEnv(t, "headless", "--workflow", "linear-sdlc")
 	id := s.create("feature", `
@@ -304,7 +304,7 @@ acceptance:
 	s.sound(parent, one, two)
 }
 
-func TestAParentHearsFromTheNextServer(t *testing.T) {
+func TestTheNextServerNotifiesAParent(t *testing.T) {
 	t.Parallel()
 	s := openEnv(t, "headless", "--workflow", "linear-sdlc")
 	parent := s.create("parent", "qa-coordination:\n  - idle:\n", "--no-spawn")

@@ -90,7 +90,7 @@ func TestAStepThatDidNotWriteItsFileIsAsked(t *testing.T) {
 	s.sound(id)
 }
 
-func TestAStepThatIsBlockedGoesOnWithAnAnswer(t *testing.T) {
+func TestABlockedStepContinuesWithAnAnswer(t *testing.T) {
 	everywhere(t, "cmat-feature", func(t *testing.T, s *env) {
 		id := s.create("feat/login", steps(map[string]string{
 			"implementer":   block("BLOCKED: which port, and who may use it"),

@@ -9,9 +9,9 @@ import (
 	"orange/internal/trackertest"
 )
 
-// TestLinearIsInTrouble lets Linear fail while a task begins, and while it ends.
+// TestLinearFails lets Linear fail while a task begins, and while it ends.
 // Afterwards its issue is as if nothing had been.
-func TestLinearIsInTrouble(t *testing.T) {
+func TestLinearFails(t *testing.T) {
 	t.Parallel()
 	waits := strings.Replace(briefly, "development:\n", "development:\n"+untilGo("go"), 1)
 	for name, f := range map[string]struct{ begin, end trackertest.Fault }{

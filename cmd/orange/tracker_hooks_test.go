@@ -56,7 +56,7 @@ func delivers(t *testing.T, url string, list ...trackertest.Delivery) {
 	}
 }
 
-func TestNewsOfLinearAreHeard(t *testing.T) {
+func TestWebhooksOfLinearAreAccepted(t *testing.T) {
 	t.Parallel()
 	s, w := openLinear(t, sdlc)
 	url := s.hear() // the server that was started first does not

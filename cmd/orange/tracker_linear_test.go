@@ -15,7 +15,7 @@ func untilGo(name string) string {
 	return "  - run: \"touch ../../../" + name + "-begun; while ! test -e ../../../" + name + "; do sleep 0.02; done\"\n"
 }
 
-func TestAnIssueOfLinearGoesItsWay(t *testing.T) {
+func TestAnIssueOfLinearFromDispatchToDone(t *testing.T) {
 	t.Parallel()
 	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	s := openEnv(t, "headless", "--workflow", "linear-sdlc")

@@ -86,7 +86,7 @@ func TestTheServerLeavesWhileASetUpRuns(t *testing.T) {
 	s.alive(id, 1) // the next server does it again
 }
 
-func TestAnAttendantThatWaitsGetsItsOrdersFromTheNextServer(t *testing.T) {
+func TestAWaitingShimGetsItsOrdersFromTheNextServer(t *testing.T) {
 	s := openEnv(t, "headless")
 	s.orange("pause")
 	id := s.create("feature", "worker:\n  - idle:\n")

@@ -73,7 +73,7 @@ func TestNotifyThatIsWrong(t *testing.T) {
 	}
 }
 
-func TestWhatSomebodyIsToldOf(t *testing.T) {
+func TestWhichItemsAreSent(t *testing.T) {
 	tests := map[string]struct {
 		n             config.Notify
 		kind, project string
@@ -124,7 +124,7 @@ func TestDesktopEnv(t *testing.T) {
 	}
 }
 
-func TestReadTold(t *testing.T) {
+func TestReadShownRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "notify.json")
 	if got, err := config.ReadNotifyResults(path); err != nil || len(got) != 0 {
 		t.Errorf("without a file: %v, %v", got, err)

@@ -71,7 +71,7 @@ func TestASecretIsRead(t *testing.T) {
 	}
 }
 
-func TestASecretIsReadAnew(t *testing.T) {
+func TestASecretIsReadEachTime(t *testing.T) {
 	path := written(t, "old", 0o600)
 	for _, want := range []string{"old", "new"} {
 		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {

@@ -45,7 +45,7 @@ func TestAScriptIsPlayedTurnByTurn(t *testing.T) {
 	})
 }
 
-func TestAPromptWithoutAScriptGoesOn(t *testing.T) {
+func TestAPromptWithoutAScriptContinues(t *testing.T) {
 	nudged := Script{Name: "nudged", Turns: []Turn{{Text: "Half."}, {Shell: "true"}, {Text: "Whole."}}}
 	eachDialect(t, []Script{nudged}, func(t *testing.T, a *agent) {
 		a.say("begin [[script:nudged]]")
@@ -55,7 +55,7 @@ func TestAPromptWithoutAScriptGoesOn(t *testing.T) {
 	})
 }
 
-func TestAScriptThatIsChosenAgainGoesOn(t *testing.T) {
+func TestAScriptThatIsChosenAgainContinues(t *testing.T) {
 	eachDialect(t, workAndMore(), func(t *testing.T, a *agent) {
 		a.say("begin [[script:work]]")
 		expect(t, a, "$ echo one > one.txt && cat one.txt")
@@ -66,7 +66,7 @@ func TestAScriptThatIsChosenAgainGoesOn(t *testing.T) {
 	})
 }
 
-func TestWordsOfThePromptChooseAScript(t *testing.T) {
+func TestThePromptChoosesAScript(t *testing.T) {
 	scripts := []Script{
 		{Name: "reviewer", When: "You review", Turns: []Turn{{Text: "I review."}}},
 		{Name: "worker", When: "You work", Turns: []Turn{{Text: "I work."}}},

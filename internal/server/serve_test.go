@@ -92,7 +92,7 @@ func TestAServerThatIsNotStartedDoesNothing(t *testing.T) {
 }
 
 // A server with many pending effects performs them as soon as it is started. The race detector watches.
-func TestAServerThatIsStartedPerformsWhatIsOwed(t *testing.T) {
+func TestAStartedServerPerformsPendingEffects(t *testing.T) {
 	cfg := owingHome(t, 8)
 	s, err := New(cfg, "test", cli.ServeOptions{}) // is closed while effects are performed
 	check(t, err)

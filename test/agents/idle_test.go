@@ -42,7 +42,7 @@ func asksInProse() []scriptedmodel.Script {
 }
 
 // A question at the end of a turn appears in the inbox, can be answered from every surface, and the task continues.
-func TestAQuestionInProseIsAnswered(t *testing.T) {
+func TestAQuestionInAMessageIsAnswered(t *testing.T) {
 	each(t, func(t *testing.T, agent, sessions string) {
 		s := newEnv(t, agent, sessions, asksInProse())
 		id := s.create()

@@ -39,7 +39,7 @@ func TestAUsedUpLimitIsNoCrash(t *testing.T) {
 	})
 }
 
-func TestWorkGoesOnWhenALimitIsLifted(t *testing.T) {
+func TestWorkContinuesWhenALimitEnds(t *testing.T) {
 	each(t, func(t *testing.T, agent, sessions string) {
 		switch agent {
 		case "claude", "gemini", "pi":

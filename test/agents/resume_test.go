@@ -15,7 +15,7 @@ import (
 	"orange/internal/scriptedmodel"
 )
 
-func TestAKilledAgentGoesOnWithItsConversation(t *testing.T) {
+func TestAKilledAgentResumesItsConversation(t *testing.T) {
 	each(t, func(t *testing.T, agent, sessions string) {
 		s := newEnv(t, agent, sessions, heldUp())
 		id := s.create()

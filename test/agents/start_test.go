@@ -76,7 +76,7 @@ func (s *env) played() (n int) {
 	return n
 }
 
-func TestAnAgentThatCannotStartIsInTheInboxWithItsOwnWords(t *testing.T) {
+func TestAnAgentThatCannotStartIsInTheInboxWithItsOutput(t *testing.T) {
 	codexLogin := func(s *env) string {
 		text, err := os.ReadFile(filepath.Join(s.dir, ".codex", "config.toml"))
 		check(s.t, err)

@@ -85,7 +85,7 @@ func settle(t *testing.T, w *Watcher, dir string) {
 	end.comes()
 }
 
-func TestChangesAreTold(t *testing.T) {
+func TestChangesAreReported(t *testing.T) {
 	for name, change := range map[string]func(dir string) error{
 		"a new file":          func(dir string) error { return os.WriteFile(filepath.Join(dir, "new"), nil, 0o600) },
 		"more of a file":      func(dir string) error { return os.WriteFile(filepath.Join(dir, "file"), []byte("more"), 0o600) },
@@ -117,7 +117,7 @@ func TestNamesMayBePatterns(t *testing.T) {
 	}
 }
 
-func TestOnlyWhatSomebodyWantsToKnowIsTold(t *testing.T) {
+func TestOnlyConfiguredKindsAreSent(t *testing.T) {
 	w, dir, elsewhere := opened(t), t.TempDir(), t.TempDir()
 	write(t, dir, "file", "x")
 	quiet := counter(t)
@@ -134,7 +134,7 @@ func TestOnlyWhatSomebodyWantsToKnowIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatHappensInAPauseIsToldOnce(t *testing.T) {
+func TestItemsOfAPauseAreSentOnce(t *testing.T) {
 	w, dir := opened(t), t.TempDir()
 	patient := counter(t)
 	stop := add(t, w, Watch{Folder: dir, Pause: time.Hour, Changed: patient.changed})
@@ -207,7 +207,7 @@ func TestAFolderSleepsWhileAllWaitAlready(t *testing.T) {
 	}
 }
 
-func TestWhoStopsIsNotTold(t *testing.T) {
+func TestAStoppedSubscriberGetsNothing(t *testing.T) {
 	w, dir := opened(t), t.TempDir()
 	one, two := counter(t), counter(t)
 	stop := add(t, w, Watch{Folder: dir, Changed: one.changed})
@@ -227,7 +227,7 @@ func TestWhoStopsIsNotTold(t *testing.T) {
 	one.comes()
 }
 
-func TestAFolderThatIsRemovedIsToldAndForgotten(t *testing.T) {
+func TestARemovedFolderIsReportedAndForgotten(t *testing.T) {
 	for name, away := range map[string]func(dir string) error{
 		"removed": os.RemoveAll,
 		"moved":   func(dir string) error { return os.Rename(dir, dir+"2") },
@@ -277,7 +277,7 @@ func TestWhatCannotBeWatchedIsAnError(t *testing.T) {
 	add(t, exhausted, Watch{Folder: t.TempDir(), Changed: func() {}})
 }
 
-func TestWhenTooMuchHappensEverybodyIsTold(t *testing.T) {
+func TestAnOverflowIsReportedToEveryStream(t *testing.T) {
 	w := opened(t)
 	one, two := counter(t), counter(t)
 	add(t, w, Watch{Folder: t.TempDir(), Names: []string{"file"}, Changed: one.changed})
@@ -287,7 +287,7 @@ func TestWhenTooMuchHappensEverybodyIsTold(t *testing.T) {
 	two.comes()
 }
 
-func TestAfterCloseNobodyIsTold(t *testing.T) {
+func TestNothingIsSentAfterClose(t *testing.T) {
 	w, dir := New(), t.TempDir()
 	c := counter(t)
 	stop := add(t, w, Watch{Folder: dir, Pause: time.Hour, Changed: c.changed})
@@ -306,7 +306,7 @@ func TestAfterCloseNobodyIsTold(t *testing.T) {
 	check(t, New().Close())
 }
 
-func TestManyAtOnce(t *testing.T) {
+func TestManyConcurrently(t *testing.T) {
 	w, root := New(), t.TempDir()
 	var wait sync.WaitGroup
 	for i := range 8 {

@@ -90,7 +90,7 @@ func TestHeadInAReftable(t *testing.T) {
 }
 
 // A store of another kind is recognised by the name it writes.
-func TestHeadAsksGitWhereItsFilesDoNotTell(t *testing.T) {
+func TestHeadAsksGitIfItsFilesDoNotSuffice(t *testing.T) {
 	t.Parallel()
 	root := repository(t)
 	for _, text := range []string{"ref: refs/heads/.invalid\n", "ref: refs/other/main\n", "ref: refs/heads/../../config\n"} {

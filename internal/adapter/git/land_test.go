@@ -273,7 +273,7 @@ func TestMergeIsSigned(t *testing.T) {
 }
 
 // A signer that leaves a process behind is not waited for.
-func TestTheWordsOfASignerEnd(t *testing.T) {
+func TestTheTextOfASignatureEnds(t *testing.T) {
 	t.Parallel()
 	root, _ := forMerge(t)
 	gpg := filepath.Join(t.TempDir(), "gpg")

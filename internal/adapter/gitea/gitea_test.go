@@ -25,7 +25,7 @@ func TestForge(t *testing.T) {
 	trackertest.RunForge(t, func(t *testing.T) trackertest.ForgeWorld { return newFake(t) })
 }
 
-func TestOptionsAreLookedAt(t *testing.T) {
+func TestOptionsAreChecked(t *testing.T) {
 	for name, tc := range map[string]struct{ url, scope, want string }{
 		"all is well":           {"https://forge.example.invalid", "acme/shop", ""},
 		"in a folder":           {"https://forge.example.invalid/git/", "acme/shop.go", ""},

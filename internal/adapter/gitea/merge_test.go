@@ -201,7 +201,7 @@ func TestAnswerThatIsLostOpensOne(t *testing.T) {
 	}
 }
 
-func TestTwoOpenAtOnce(t *testing.T) {
+func TestTwoOpenConcurrently(t *testing.T) {
 	for name, blind := range map[string]bool{"the forge refuses the second": false, "the forge opens both": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newFake(t)

@@ -50,7 +50,7 @@ func TestALimitBeforeTheLastPromptIsOver(t *testing.T) {
 	}
 }
 
-func TestARunThatFailedKeepsTheWordsOfItsProvider(t *testing.T) {
+func TestAFailedRunKeepsTheErrorOfItsProvider(t *testing.T) {
 	for name, line := range map[string]string{
 		"claude":   `{"type":"result","is_error":true,"result":"the model is gone"}`,
 		"codex":    `{"type":"turn.failed","error":{"message":"the model is gone"}}`,

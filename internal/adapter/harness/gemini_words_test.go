@@ -15,7 +15,7 @@ func geminiResponse(messages ...[]string) string {
 	return strings.Join(out, "\n")
 }
 
-func TestGeminiWordsAtATerminal(t *testing.T) {
+func TestGeminiMessagesAtATerminal(t *testing.T) {
 	comments := regexp.MustCompile(`<!--[\s\S]*?-->|[\x{200b}-\x{200f}\x{feff}]`)
 	for _, c := range []struct {
 		name     string
@@ -44,7 +44,7 @@ func TestGeminiWordsAtATerminal(t *testing.T) {
 	}
 }
 
-func TestGeminiWordsThatAreNotInTheTranscript(t *testing.T) {
+func TestGeminiMessagesThatAreNotInTheTranscript(t *testing.T) {
 	for response, want := range map[string]string{
 		"something else": "something else", geminiSilent: "", "": "",
 	} {

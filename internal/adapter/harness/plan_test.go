@@ -152,7 +152,7 @@ func TestPlansRefuse(t *testing.T) {
 	}
 }
 
-func TestEveryAgentIsToldItsModel(t *testing.T) {
+func TestEveryAgentGetsItsModel(t *testing.T) {
 	const model = "provider/model 1.5:beta[1m]"
 	for name, want := range map[string]string{
 		"claude": "--model\n" + model, "codex": "--model\n" + model, "opencode": "--model\n" + model,

@@ -204,7 +204,7 @@ func TestPlayEndsWhereItMust(t *testing.T) {
 	}
 }
 
-func TestPlayHears(t *testing.T) {
+func TestScriptReadsMessages(t *testing.T) {
 	s := newEnv(t, `
 worker:
   - print: ready
@@ -250,7 +250,7 @@ worker:
 	}
 }
 
-func TestPlayIsToldToEnd(t *testing.T) {
+func TestScriptIsAskedToEnd(t *testing.T) {
 	for _, steps := range []string{"[idle]", "[wait]", `[{ask: "x"}]`, "[{sleep: 1h}]", "[{limit: 1h, stay: true}]", `[{run: "exec sleep 3600"}, {print: never}]`} {
 		t.Run(steps, func(t *testing.T) {
 			s := newEnv(t, "worker: "+steps+"\n")
@@ -288,7 +288,7 @@ func (s *env) process(t *testing.T) *exec.Cmd {
 	return cmd
 }
 
-func TestPlayDies(t *testing.T) {
+func TestScriptDies(t *testing.T) {
 	for name, want := range map[string]syscall.Signal{"KILL": syscall.SIGKILL, "SIGTERM": syscall.SIGTERM} {
 		cmd := newEnv(t, "worker: [{die: "+name+"}, {print: never}]\n").process(t)
 		out, err := cmd.CombinedOutput()

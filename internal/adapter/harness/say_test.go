@@ -59,8 +59,8 @@ func TestScriptsSayAndSpend(t *testing.T) {
 	}
 }
 
-// TestWhatIsHeardIsNotSaid checks that the words of another are never a script's own.
-func TestWhatIsHeardIsNotSaid(t *testing.T) {
+// TestTextFromOthersIsNotTheAgentsOwn checks that the words of another are never a script's own.
+func TestTextFromOthersIsNotTheAgentsOwn(t *testing.T) {
 	s := newEnv(t, "worker: [{say: mine}, wait, idle]\n")
 	transcript := filepath.Join(s.dir, scriptTranscript)
 	in, out := io.Pipe()

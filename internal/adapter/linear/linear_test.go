@@ -242,7 +242,7 @@ func TestNamesThatAreGone(t *testing.T) {
 	}
 }
 
-func TestWriteKnowsTheWordsWithoutBeingTold(t *testing.T) {
+func TestWriteKnowsColumnsAndTags(t *testing.T) {
 	w := fakelinear.OpenWorld(t, fakelinear.FakeOptions{})
 	key := w.AddIssue(t, draft("One", "Backlog"))
 	if _, err := w.OpenClient(t).WriteChange(t.Context(), w.ReadIssue(t, key), board.Change{Column: "Started", AddTags: []string{"bug"}}); err != nil {

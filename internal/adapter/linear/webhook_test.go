@@ -73,7 +73,7 @@ func TestHear(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotHeard(t *testing.T) {
+func TestWebhooksThatAreIgnored(t *testing.T) {
 	good := at(noon, "Issue", `,"data":{"identifier":"ENG-12"}`)
 	without := func(name string) http.Header {
 		h := sign(good)
@@ -136,7 +136,7 @@ func TestMalformedSignaturesAskForNoSecret(t *testing.T) {
 	}
 }
 
-func TestWithoutASecretNothingIsHeard(t *testing.T) {
+func TestWithoutASecretWebhooksAreRejected(t *testing.T) {
 	body := at(noon, "Issue", "")
 	for name, opts := range map[string]TrackerOptions{
 		"none": {}, "an empty one": {WebhookSecret: give("")},

@@ -26,7 +26,7 @@ func take(t *testing.T, home string) *lock.Lock {
 	return l
 }
 
-func TestASecondHolderIsToldWhoHoldsTheFolder(t *testing.T) {
+func TestASecondServerLearnsWhoHoldsTheFolder(t *testing.T) {
 	home := t.TempDir()
 	other := filepath.Join(t.TempDir(), "other")
 	linked := t.TempDir()

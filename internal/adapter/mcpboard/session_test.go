@@ -41,7 +41,7 @@ func plain(t *testing.T, w trackertest.World) string {
 	return w.AddIssue(t, tracker.Issue{Card: board.Card{Title: "T", Column: "Backlog"}})
 }
 
-func TestASessionThatTheServerForgotIsOpenedAnew(t *testing.T) {
+func TestASessionThatTheServerForgotIsOpenedAgain(t *testing.T) {
 	f := fakejoan.New(t, fakejoan.FakeOptions{Sessions: true})
 	b := open(t, f.ClientOptions())
 	key := plain(t, f)
@@ -228,7 +228,7 @@ func TestAToolThatIsGoneIsARefusal(t *testing.T) {
 	}
 }
 
-func TestACallerThatGivesUpIsTold(t *testing.T) {
+func TestACancelledCallerGetsAnError(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stuck := func() (*mcp.CallToolResult, error) {
 		cancel()

@@ -44,7 +44,7 @@ func terminal(t *testing.T) (person, program *os.File) {
 	return person, program
 }
 
-func TestBellRingsWhoeverLooksAtTmux(t *testing.T) {
+func TestBellRingsAttachedTerminals(t *testing.T) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("tmux is not installed")
 	}

@@ -32,7 +32,7 @@ func standIn(t *testing.T, name, code string) (args func() []string) {
 	}
 }
 
-func TestTheDesktopIsToldPlainText(t *testing.T) {
+func TestTheDesktopGetsPlainText(t *testing.T) {
 	tests := map[string]struct {
 		text, branch string
 		title, body  string

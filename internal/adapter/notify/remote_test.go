@@ -230,7 +230,7 @@ func TestSlack(t *testing.T) {
 	}
 }
 
-func TestSeveralAtOnce(t *testing.T) {
+func TestSeveralConcurrently(t *testing.T) {
 	s := serve(t, nil)
 	m := message("?")
 	for range 6 {

@@ -55,7 +55,7 @@ func TestADaemonThatIgnoresSIGTERMAndForksIsKilled(t *testing.T) {
 	}
 }
 
-func TestTheServerAndTheAttendantsOfTheDataFolderAreNotTheAgents(t *testing.T) {
+func TestTheServerAndTheShimsOfTheDataFolderAreNotTheAgents(t *testing.T) {
 	needsLinux(t)
 	lingers := self(t)[0] + " linger"
 	for _, who := range []string{"the server", "an attendant", "tmux"} {
@@ -187,7 +187,7 @@ func carried(key string) (n int) {
 	return n
 }
 
-func TestAStoppedAttendantDoesNotHoldUpTheEnd(t *testing.T) {
+func TestAStoppedShimDoesNotDelayTheEnd(t *testing.T) {
 	s := newEnv(t)
 	started := s.start(s.orders("exec sleep 1000"))
 	if err := syscall.Kill(started.Shim.PID, syscall.SIGSTOP); err != nil {
@@ -211,7 +211,7 @@ func TestAKilledAgentIsSeen(t *testing.T) {
 	}
 }
 
-func TestWhatAKilledAttendantLeavesIsEnded(t *testing.T) {
+func TestWhatAKilledShimLeavesIsEnded(t *testing.T) {
 	needsLinux(t)
 	for _, who := range []string{"watched", "ended", "started again"} {
 		t.Run(who, func(t *testing.T) {
@@ -337,7 +337,7 @@ func TestEndBeforeStart(t *testing.T) {
 	}
 }
 
-func TestEndWhileTheAttendantWaitsForOrders(t *testing.T) {
+func TestEndWhileTheShimWaitsForOrders(t *testing.T) {
 	s := newEnv(t)
 	if err := s.folder.PrepareStart(); err != nil {
 		t.Fatal(err)
@@ -384,7 +384,7 @@ func TestAStartThatAnotherServerBeganIsFinished(t *testing.T) {
 	}
 }
 
-func TestWithoutOrdersAnAttendantLeaves(t *testing.T) {
+func TestAShimWithoutOrdersExits(t *testing.T) {
 	s := newEnv(t)
 	if err := s.folder.PrepareStart(); err != nil {
 		t.Fatal(err)
@@ -402,7 +402,7 @@ func TestWithoutOrdersAnAttendantLeaves(t *testing.T) {
 	}
 }
 
-func TestAStartIsGivenUpWhenNoAttendantComes(t *testing.T) {
+func TestAStartIsGivenUpWithoutAShim(t *testing.T) {
 	s := newEnv(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()

@@ -374,7 +374,7 @@ func TestStartingTwiceStartsOnce(t *testing.T) {
 	}
 }
 
-func TestOfTwoAttendantsOneLeaves(t *testing.T) {
+func TestOfTwoShimsOneExits(t *testing.T) {
 	s := newEnv(t)
 	twice := func(ctx context.Context, argv []string) error {
 		return errors.Join(s.PlainLaunch()(ctx, argv), s.PlainLaunch()(ctx, argv))

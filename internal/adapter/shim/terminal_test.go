@@ -109,7 +109,7 @@ func TestInATerminalTheAgentIsInTheForeground(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatIsStoppedFromTheKeyboardGoesOn(t *testing.T) {
+func TestAnAgentThatIsStoppedFromTheKeyboardContinues(t *testing.T) {
 	s, x := newEnv(t), newTmux(t)
 	s.startIn(x, `trap 'echo $$ >$DIR/continued' CONT; echo $$ >$DIR/agent; while :; do read line && break; done; exit 4`)
 	s.pid("agent")
@@ -150,7 +150,7 @@ func TestWithTheTerminalTheAgentGoes(t *testing.T) {
 	}
 }
 
-func TestTheLastWordsOfAnAgentReachTheTerminal(t *testing.T) {
+func TestTheLastMessageOfAnAgentReachesTheTerminal(t *testing.T) {
 	var want strings.Builder
 	for n := 1; n <= 20000; n++ {
 		fmt.Fprintf(&want, "%d\r\n", n)
@@ -196,9 +196,9 @@ func TestInATerminalWhatCannotBeStartedIsSaid(t *testing.T) {
 	})
 }
 
-// TestAnAttendantAtRestIsSmall measures the share of memory that a shim has for
+// TestAnIdleShimIsSmall measures the share of memory that a shim has for
 // itself after orders with a long prompt.
-func TestAnAttendantAtRestIsSmall(t *testing.T) {
+func TestAnIdleShimIsSmall(t *testing.T) {
 	needsLinux(t)
 	if raceDetector {
 		t.Skip("the race detector needs memory of its own")
@@ -231,7 +231,7 @@ func readProc(t *testing.T, pid int, name string) string {
 	return string(text)
 }
 
-func TestAttemptsThatEndWithTheirTmuxOrTheirAttendantsEndTogether(t *testing.T) {
+func TestAttemptsThatEndWithTheirTmuxOrTheirShimsEndTogether(t *testing.T) {
 	needsLinux(t)
 	cases := map[string]struct {
 		agents   int

@@ -107,7 +107,7 @@ func TestChangesOfACardAndItsHistory(t *testing.T) {
 	}
 }
 
-func TestAKeyIsHeededOnce(t *testing.T) {
+func TestAKeyIsHandledOnce(t *testing.T) {
 	s, _ := withCard(t)
 	c := board.Change{Key: "x/1/0", Comment: "done", AddTags: []string{"Planned"}}
 	if _, changed := change(t, s, c, start); !changed {
@@ -182,7 +182,7 @@ func TestAChangeThatBreaksHalfWayIsTakenBack(t *testing.T) {
 	}
 }
 
-func TestChangesAtOnceComeOneAfterTheOther(t *testing.T) {
+func TestConcurrentChangesAreOrdered(t *testing.T) {
 	s, _ := withCard(t)
 	const each, workers = 10, 8
 	var wait sync.WaitGroup

@@ -73,7 +73,7 @@ func TestAChainThatIsForgedHasAnotherHead(t *testing.T) {
 	}
 }
 
-func TestTheChainGoesOnWhenAStoreIsOpenedAgain(t *testing.T) {
+func TestTheChainContinuesWhenAStoreIsOpenedAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "orange.db")
 	for n := range 3 {
 		s, err := Open(path)

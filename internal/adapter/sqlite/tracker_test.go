@@ -298,7 +298,7 @@ func TestWhatWasActedUponIsRemembered(t *testing.T) {
 	}
 }
 
-func TestATrackerIsLookedAt(t *testing.T) {
+func TestATrackerIsPolled(t *testing.T) {
 	s := open(t)
 	if at, problem, err := s.LastSync("x"); !at.IsZero() || problem != "" || err != nil {
 		t.Errorf("%v %q %v", at, problem, err)

@@ -144,7 +144,7 @@ func TestADiagnosisAloneIsNoReport(t *testing.T) {
 	}
 }
 
-func TestTheWordsOfAReportByCommandAreInTaskMD(t *testing.T) {
+func TestTheTextOfAReportByCommandIsInTaskMD(t *testing.T) {
 	long := "The build breaks.\n\n" + strings.Repeat("cart.go:14 loses the coupon\n", 50) + "the last line"
 	for words, want := range map[string]string{
 		long:             "\n> FAILED\n>\n> " + strings.ReplaceAll(long, "\n", "\n> ") + "\n",

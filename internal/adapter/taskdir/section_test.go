@@ -14,7 +14,7 @@ import (
 
 const someID = task.ID("0123456789abcdefghijk")
 
-func TestWordsAreAddedOnceAndOpenNoSection(t *testing.T) {
+func TestTextIsAddedOnceAndOpensNoSection(t *testing.T) {
 	d := taskdir.New(t.TempDir())
 	if err := d.CreateFolder("p", someID, []byte("## Plan\n\nAPPROACH: x\n")); err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestWordsAreAddedOnceAndOpenNoSection(t *testing.T) {
 	}
 }
 
-func TestWordsAndEditsMeetWithoutLoss(t *testing.T) {
+func TestConcurrentTextsAndEditsLoseNothing(t *testing.T) {
 	d := taskdir.New(t.TempDir())
 	if err := d.CreateFolder("p", someID, []byte("begin\n")); err != nil {
 		t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSessionNamesAreSafeAndTellEverythingApart(t *testing.T) {
+func TestSessionNamesAreSafeAndDistinct(t *testing.T) {
 	cases := []struct{ what, project, branch, want string }{
 		{"plain", "orange", "fix-1", "orange/fix-1"},
 		{"a branch with folders", "orange", "feature/a+b/c_d", "orange/feature/a+b/c_d"},

@@ -327,7 +327,7 @@ func TestARenamedSessionKeepsItsWindows(t *testing.T) {
 	}
 }
 
-func TestManyWindowsOpenAtOnce(t *testing.T) {
+func TestManyWindowsOpenConcurrently(t *testing.T) {
 	s := terminal(t)
 	dir := t.TempDir()
 	var all sync.WaitGroup

@@ -189,7 +189,7 @@ func TestRepairLeavesToAPerson(t *testing.T) {
 }
 
 // What lies in the place of a free workspace does not keep tasks from it.
-func TestAcquireMovesAsideWhatIsInTheWay(t *testing.T) {
+func TestAcquireMovesObstaclesAside(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	write(t, b.Path("p--1"), "file", "x")

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestHeal(t *testing.T) {
+func TestTaskFileSync(t *testing.T) {
 	t.Parallel()
 	const stored = "---\nstatus: working\n---\nold body\n"
 	for name, tc := range map[string]struct {
@@ -110,7 +110,7 @@ func takenOf(link string) string {
 	return filepath.Join(filepath.Dir(dir), "."+filepath.Base(dir)+"."+TaskFileName)
 }
 
-func TestHealLeavesAloneWhatIsNotTheTasks(t *testing.T) {
+func TestTaskFileSyncChangesOnlyTheTask(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	ctx := context.Background()
@@ -133,7 +133,7 @@ func TestHealLeavesAloneWhatIsNotTheTasks(t *testing.T) {
 
 // An editor that is still writing to the file it has put in the link's place writes to the
 // task's file in the end.
-func TestHealWhileAnEditorWrites(t *testing.T) {
+func TestTaskFileSyncWhileAnEditorWrites(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	s := b.slot(1)

@@ -57,7 +57,7 @@ summary: merge it
 details:
 - a human said so`
 
-func TestTheWishesOfAWorkerAreDoneAsFarAsTheFileAllows(t *testing.T) {
+func TestRequestedCardChangesAreMadeIfTheFileAllows(t *testing.T) {
 	w := placed(t, "joan-board", "dev-implement")
 	w.task.CardSnapshot = face("Development", "Planned")
 	d := w.ends(result(signal.Actions{
@@ -132,7 +132,7 @@ func TestWhereAWorkerMayMoveACard(t *testing.T) {
 	}
 }
 
-func TestAFailedWorkerHasNoWishes(t *testing.T) {
+func TestAFailedWorkerRequestsNoCardChanges(t *testing.T) {
 	wishes := signal.Actions{
 		AddTags: []string{"Dev-Complete", "Review-Approved"}, RemoveTags: []string{"Planned"}, Column: "Review", Description: "mine now",
 		Comment: forged, Errors: []string{"it does not build"},

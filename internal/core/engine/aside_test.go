@@ -62,7 +62,7 @@ func (w *world) fails(final bool) {
 
 func (w *world) id(at int) string { return w.task.Pending[at].ID }
 
-func TestWhatTheTrackerIsOwedLetsTheOthersPassOnceItFailed(t *testing.T) {
+func TestAFailedTrackerWriteDoesNotBlock(t *testing.T) {
 	w := tracked(t, "linear-sdlc")
 	if got, want := w.owed(), "[move_card Backlog], acquire_workspace, spawn_agent, [move_card Started]"; got != want {
 		t.Fatalf("owed: %s", got)
@@ -92,7 +92,7 @@ func TestWhatTheTrackerIsOwedLetsTheOthersPassOnceItFailed(t *testing.T) {
 	}
 }
 
-func TestReceiptsOfWhatStandsAsideComeInAnyOrder(t *testing.T) {
+func TestReceiptsOfNonBlockingEffectsComeInAnyOrder(t *testing.T) {
 	w := tracked(t, "linear-sdlc")
 	backlog, workspace, spawn, started := w.id(0), w.id(1), w.id(2), w.id(3)
 	w.must(receipt(started, ""))
@@ -175,7 +175,7 @@ func TestWhatWasGivenUpForTheTrackerHoldsUpNobodyElse(t *testing.T) {
 	}
 }
 
-func TestTheTrackerDoesNotWaitForWhatCannotGoOn(t *testing.T) {
+func TestWritesToTheTrackerPassBlockedEffects(t *testing.T) {
 	w := tracked(t, "linear-sdlc")
 	w.must(receipt(w.id(0), ""))
 	w.fails(true) // the workspace
@@ -239,7 +239,7 @@ func TestAReachableTrackerLeavesWhatAPersonMustSee(t *testing.T) {
 	}
 }
 
-func TestATaskThatIsOverStillOwesTheTracker(t *testing.T) {
+func TestAFinishedTaskStillWritesToTheTracker(t *testing.T) {
 	w := tracked(t, "linear-sdlc")
 	w.fails(true)
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "cancel"})

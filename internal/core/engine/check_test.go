@@ -241,7 +241,7 @@ func TestNobodyLeavesARunningCheckExceptByCancelling(t *testing.T) {
 	}
 }
 
-func TestMessagesAreOwedWhileACheckRuns(t *testing.T) {
+func TestMessagesStayPendingWhileACheckRuns(t *testing.T) {
 	w := handsOver(t, twoChecks[:1])
 	w.turnEnds(1, "done")
 	w.perform()
@@ -293,7 +293,7 @@ func TestAHungCheckIsEndedAndFails(t *testing.T) {
 	}
 }
 
-func TestAHungCheckIsEndedWhileAMessageIsOwed(t *testing.T) {
+func TestAHungCheckIsEndedWhileAMessageIsPending(t *testing.T) {
 	w := handsOver(t, twoChecks[:1])
 	w.turnEnds(1, "done")
 	w.perform()

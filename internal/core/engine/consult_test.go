@@ -139,7 +139,7 @@ func TestAdviceThatNobodyAskedForIsNotKept(t *testing.T) {
 }
 
 // The agent that asked continues in the mode it asked for, if its role has a state of that mode.
-func TestWhoAskedGoesOnInTheModeItWants(t *testing.T) {
+func TestTheAskingRoleContinuesInItsMode(t *testing.T) {
 	for _, tt := range []struct{ from, role, mode, back string }{
 		{"dev-implement", "dev", "conflict", "dev-conflict"},
 		{"dev-conflict", "dev", "Rework", "dev-rework"},

@@ -241,7 +241,7 @@ func TestAStateThatNeedsAnAgentAndHasNoneIsRepairedByItsDeadline(t *testing.T) {
 	}
 }
 
-func TestATransitionSetsTheDeadlineAnew(t *testing.T) {
+func TestATransitionResetsTheDeadline(t *testing.T) {
 	w := begin(t, "orange", true)
 	w.perform()
 	w.now = w.now.Add(29 * time.Minute)

@@ -185,7 +185,7 @@ func TestTheChainIsBounded(t *testing.T) {
 	}
 }
 
-func TestAnExplanationInWords(t *testing.T) {
+func TestAnExplanationAsText(t *testing.T) {
 	w := story(t)
 	x := w.explain(journal.Refusal{At: w.now, Actor: "worker", Attempt: 1, Kind: signal.Request, Asked: "done", Why: "not in map:\nthere is no edge"})
 	x.Edges = nil

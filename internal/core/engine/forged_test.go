@@ -165,7 +165,7 @@ prompts:
   qa: do it
 `
 
-func TestWordsThatUsuallyMeanItMergeNothing(t *testing.T) {
+func TestGuessedOutcomesMergeNothing(t *testing.T) {
 	w := placedIn(t, parse(t, onEnterFlow), "working")
 	r := signal.DetectText("## QA Passed\n", signal.DetectOptions{Protocol: signal.WorkResult, WorkType: "qa", OwnStream: true})
 	if w.ends(&r); w.task.Status != "working" {

@@ -50,7 +50,7 @@ func agree(t rapid.TB, def *workflow.Definition, tk task.Task, sig signal.Signal
 	}
 }
 
-func TestAGlanceSaysWhatTheExplanationSays(t *testing.T) {
+func TestTheSummaryAgreesWithTheExplanation(t *testing.T) {
 	for _, name := range builtin.Names() {
 		def := load(t, name)
 		backs := []string{""}
@@ -77,7 +77,7 @@ func TestAGlanceSaysWhatTheExplanationSays(t *testing.T) {
 	}
 }
 
-func TestAGlanceAtAnyTaskSaysWhatTheExplanationSays(t *testing.T) {
+func TestTheSummaryOfAnyTaskAgreesWithItsExplanation(t *testing.T) {
 	var defs []*workflow.Definition
 	for _, name := range builtin.Names() {
 		defs = append(defs, load(t, name))

@@ -116,7 +116,7 @@ func (w *world) limitedAt(until time.Time) engine.Decision {
 	return w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Role: "reviewer", Attempt: a.Number, Condition: &task.Condition{Name: task.Limited, Until: until}})
 }
 
-func TestTheNextAgentGoesOnForOneAtItsLimit(t *testing.T) {
+func TestTheNextAgentReplacesOneAtItsLimit(t *testing.T) {
 	w := atReview(t)
 	w.perform()
 	d := w.limitedAt(w.now.Add(5 * time.Minute))
@@ -216,7 +216,7 @@ func TestATaskChoosesForItsRoles(t *testing.T) {
 	w.same()
 }
 
-func TestTheNextAgentGoesOnForOneThatCouldNotStart(t *testing.T) {
+func TestTheNextAgentReplacesOneThatCouldNotStart(t *testing.T) {
 	w := atReview(t)
 	breaks := func() engine.Decision {
 		w.t.Helper()

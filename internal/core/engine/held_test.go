@@ -90,7 +90,7 @@ func TestEachLimitHasItsOwnEdge(t *testing.T) {
 	}
 }
 
-func TestWordsThatOnlyUsuallyMeanItMergeNothing(t *testing.T) {
+func TestGuessedReportsMergeNothing(t *testing.T) {
 	for _, source := range []signal.Source{signal.FromHeuristic, signal.FromLegacy} {
 		for state, to := range map[string]string{"Started": "Finished", "Finished": "Delivered", "Delivered": "Delivered"} {
 			for _, gate := range []string{"committed", "merged"} {
@@ -194,7 +194,7 @@ func TestWhatHelpsHeldWork(t *testing.T) {
 	}
 }
 
-func TestHowHeldWorkGoesOn(t *testing.T) {
+func TestHowHeldWorkContinues(t *testing.T) {
 	held := func(t *testing.T) *world {
 		w := placed(t, "linear-sdlc", "Finished")
 		w.ends(word("failed"))
@@ -339,7 +339,7 @@ func TestAHoldCountsOnlyWhatItsEdgeCounts(t *testing.T) {
 
 // An agent at a terminal lives on after it said how it went. A word that does not count is
 // answered, a bounded number of times.
-func TestALivingAgentIsToldWhyItsWordDoesNotCount(t *testing.T) {
+func TestALivingAgentIsNotifiedWhyItsReportDoesNotCount(t *testing.T) {
 	w := placed(t, "cmat-feature", "architect")
 	a := w.own()
 	says := func() engine.Decision {

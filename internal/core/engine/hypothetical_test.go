@@ -13,7 +13,7 @@ import (
 	"orange/internal/core/taskfile"
 )
 
-func TestASupposedTaskIsARecordLikeAnyOther(t *testing.T) {
+func TestAHypotheticalTaskIsAnOrdinaryRecord(t *testing.T) {
 	def := load(t, "orange")
 	tests := []struct {
 		from      string

@@ -165,7 +165,7 @@ func TestTheTimeAPersonTakesIsNotTheAgents(t *testing.T) {
 	w.decidedAgain()
 }
 
-func TestAnAnswerIsToldAndMovesNothing(t *testing.T) {
+func TestAnAnswerIsSentAndMovesNothing(t *testing.T) {
 	w := workingNow(t)
 	w.turnEnds(1, asks)
 	d := w.answer("the first")
@@ -434,7 +434,7 @@ func TestTheLastMessageIsAReason(t *testing.T) {
 	}
 }
 
-func TestAMessageCanBeSupposed(t *testing.T) {
+func TestAHypotheticalMessage(t *testing.T) {
 	for left, want := range map[task.Left]engine.Verdict{"": engine.Crash, task.LeftWords: engine.Stay, task.LeftQuestion: engine.Stay} {
 		record, sig, err := engine.Hypothetical(load(t, "orange"), engine.Assumptions{From: "working", Exit: true, Left: left})
 		if err != nil {

@@ -78,7 +78,7 @@ func editTo(summary, requirements string) signal.Signal {
 	return sig
 }
 
-func TestAnEditChangesTheTaskAndTellsItsAgent(t *testing.T) {
+func TestAnEditChangesTheTaskAndNotifiesItsAgent(t *testing.T) {
 	w := workingNow(t)
 	d := w.must(editTo("do it better", "A form."))
 	if len(d.Entries) != 1 || d.Entries[0].Type != journal.TaskUpdated || d.Entries[0].Role != "worker" || w.task.Summary != "do it better" || w.task.Status != "working" {

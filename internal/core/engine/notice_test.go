@@ -141,7 +141,7 @@ func TestAHandoffCountsEvenAtTheLimit(t *testing.T) {
 	}
 }
 
-func TestALivingAgentIsToldThatItsLimitIsLifted(t *testing.T) {
+func TestALivingAgentIsNotifiedThatItsLimitEnded(t *testing.T) {
 	w := working(t)
 	w.notices(1, &task.Condition{Name: task.Limited, Until: w.now.Add(2 * time.Hour)}, nil)
 	d := w.fires(engine.LimitEnd)
@@ -164,7 +164,7 @@ func TestWhatAttemptsConsumeIsAddedUpOnce(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatEndsBeforeItIsToldIsReplacedWithTheMessage(t *testing.T) {
+func TestAnAgentThatEndsBeforeAMessageIsReplacedWithIt(t *testing.T) {
 	w := working(t)
 	w.body += "\n## Handoff\n\nDONE: x\n"
 	w.to("worker", "agent-review")
@@ -185,7 +185,7 @@ func TestAnAgentThatEndsBeforeItIsToldIsReplacedWithTheMessage(t *testing.T) {
 	}
 }
 
-func TestDeedsOfAPerson(t *testing.T) {
+func TestActionsOfAPerson(t *testing.T) {
 	w := working(t)
 	w.refused(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge}, "a merge is for one that waits for it")
 	w.body += "\n## Handoff\n\nDONE: x\n"
@@ -212,7 +212,7 @@ func TestDeedsOfAPerson(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsWrittenDownAndTold(t *testing.T) {
+func TestAnAnswerIsWrittenAndSent(t *testing.T) {
 	w := working(t)
 	w.refused(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbAnswer, Note: "blue"}, "working waits for no answer")
 	w.to("worker", "clarification")
@@ -226,7 +226,7 @@ func TestAnAnswerIsWrittenDownAndTold(t *testing.T) {
 	}
 }
 
-func TestWordsWithARequestForChangesReachTheWorker(t *testing.T) {
+func TestTheNoteOfARequestForChangesReachesTheWorker(t *testing.T) {
 	w := working(t)
 	w.body += "\n## Handoff\n\nDONE: x\n"
 	w.to("worker", "agent-review")

@@ -62,7 +62,7 @@ func TestAPersonSetsCountersBack(t *testing.T) {
 }
 
 // A person's change of a card that Orange is changing too is not lost, though the card is read later.
-func TestAPersonIsHeardWhileTheCardChanges(t *testing.T) {
+func TestAPersonsChangeCountsWhileTheCardChanges(t *testing.T) {
 	for actor, want := range map[task.Actor]int{task.Human: 0, task.Tracker: 4} {
 		w := placed(t, "joan-board", "board")
 		w.task.TrackerRef, w.task.CardSnapshot = "board:p/1", face("Development", "Planned")

@@ -56,7 +56,7 @@ func TestAFailedEffectIsTriedLaterAndLaterUntilItIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestAnEffectThatCannotHelpIsGivenUpAtOnce(t *testing.T) {
+func TestAFinalFailureOfAnEffectIsGivenUpImmediately(t *testing.T) {
 	w := begin(t, "orange", true)
 	sig := receipt(w.task.Pending[0].ID, "no such branch")
 	sig.Result.Final = true
@@ -140,7 +140,7 @@ func TestNothingRunsWhilePausedOrDeleted(t *testing.T) {
 	}
 }
 
-func TestWhatATrackerIsOwedPassesWhatCannotGoOn(t *testing.T) {
+func TestPendingTrackerWritesPassBlockedEffects(t *testing.T) {
 	one := task.Task{Pending: []task.Effect{{ID: "a", Do: "create_pr", GivenUp: true}, {ID: "b", Do: "spawn_agent"}, {ID: "c", Do: "move_card", NonBlocking: true}}}
 	if e, ok := engine.NextEffect(&one); !ok || e.ID != "c" {
 		t.Errorf("%+v", e)

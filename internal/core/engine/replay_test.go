@@ -75,7 +75,7 @@ func (p *player) everyEdgeCounts(entries []journal.Entry) {
 	}
 }
 
-func TestDecisionsArePartedWhereASignalWasHeard(t *testing.T) {
+func TestDecisionsAreSplitAtSignals(t *testing.T) {
 	w := begin(t, "orange", true) // created and started in one decision
 	w.perform()
 	w.send(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker"})

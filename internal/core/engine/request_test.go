@@ -48,7 +48,7 @@ func TestWhatNoSignalMayBe(t *testing.T) {
 	}
 }
 
-func TestAVerbMeansTheEdgeThatIsCalledSo(t *testing.T) {
+func TestAVerbSelectsTheEdgeOfThatName(t *testing.T) {
 	tests := []struct{ workflow, from, verb, to string }{
 		{"orange", "pending", "complete", "planning"},
 		{"orange", "planning", "complete", "working"},
@@ -115,7 +115,7 @@ func stuckTask(t *testing.T) *world {
 	return w
 }
 
-func TestWhoMayOnlyAskIsHeardAndAPersonDecides(t *testing.T) {
+func TestARequestThatNeedsConfirmationWaitsForAPerson(t *testing.T) {
 	w := stuckTask(t)
 	sig := w.asks("worker", "reviewing")
 	sig.Note = "it is mended"

@@ -96,7 +96,7 @@ func TestAStepThatAPersonStartsWaits(t *testing.T) {
 	}
 }
 
-func TestASupposedOutcomeIsTheWordOfTheStatesOwnAgent(t *testing.T) {
+func TestAHypotheticalOutcomeComesFromTheStatesAgent(t *testing.T) {
 	def := load(t, "cmat-feature")
 	tests := []struct {
 		s     engine.Assumptions
@@ -122,7 +122,7 @@ func TestASupposedOutcomeIsTheWordOfTheStatesOwnAgent(t *testing.T) {
 	}
 }
 
-func TestFilesAreSupposedToBeThere(t *testing.T) {
+func TestHypotheticalFilesExist(t *testing.T) {
 	def := load(t, "cmat-feature")
 	for _, without := range [][]string{nil, {engine.RequiredOutput}, {"file:tester-output"}} {
 		_, sig, err := engine.Hypothetical(def, engine.Assumptions{From: "tester", Outcome: "x", Without: without})

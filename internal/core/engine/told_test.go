@@ -26,7 +26,7 @@ func told(t *testing.T, w *world, sig signal.Signal) map[int]string {
 	return out
 }
 
-func TestALivingAgentIsToldThatItsTurnHasCome(t *testing.T) {
+func TestALivingAgentIsNotifiedThatItIsItsTurn(t *testing.T) {
 	plan, handoff := "## Plan\n\nAPPROACH: x\n", "## Plan\n\nAPPROACH: x\n\n## Handoff\n\nDONE: x\n"
 	for _, c := range []struct {
 		name string
@@ -66,7 +66,7 @@ func TestALivingAgentIsToldThatItsTurnHasCome(t *testing.T) {
 	}
 }
 
-func TestAPersonsWordsGoWithTheMessage(t *testing.T) {
+func TestAPersonsNoteIsPartOfTheMessage(t *testing.T) {
 	w := begin(t, "orange", true)
 	w.perform()
 	told(t, w, signal.Signal{Actor: "worker", Attempt: 1, To: "clarification"})
@@ -106,7 +106,7 @@ func TestAJournalIsDecidedAgainByItsOwnRules(t *testing.T) {
 	}
 }
 
-func TestAFileTellsAnyRole(t *testing.T) {
+func TestNotifyWorksForEveryRole(t *testing.T) {
 	def, err := workflow.Parse("pair.yaml", `
 name: pair
 version: 1
@@ -171,7 +171,7 @@ func TestAWorkerThatComesAfterAFailedReviewIsPromptedForRework(t *testing.T) {
 // handedOver is the evidence that everything is committed.
 var handedOver = []signal.Evidence{{Name: workflow.Commits, Holds: true}, {Name: workflow.Clean, Holds: true}}
 
-func TestAnAgentThatIsStartedByAnAnswerIsToldOfIt(t *testing.T) {
+func TestAnAgentThatAnAnswerStartsGetsTheAnswer(t *testing.T) {
 	w := begin(t, "orange-direct", true)
 	w.perform()
 	told(t, w, signal.Signal{Actor: "worker", Attempt: 1, To: "clarification"})

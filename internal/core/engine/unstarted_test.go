@@ -64,7 +64,7 @@ func TestAnAgentThatCouldNotStartIsTriedAgainLater(t *testing.T) {
 	}
 }
 
-func TestAPersonBeginsTheTriesAnew(t *testing.T) {
+func TestAPersonResetsTheTries(t *testing.T) {
 	w := beginWith(t, respawning("auto"))
 	for range engine.StartTries {
 		w.perform()
@@ -83,7 +83,7 @@ func TestAPersonBeginsTheTriesAnew(t *testing.T) {
 	}
 }
 
-func TestWhatAnAgentThatEndsAtOnceLeftCounts(t *testing.T) {
+func TestTheResultOfAnAgentThatEndsImmediatelyCounts(t *testing.T) {
 	w := beginWith(t, respawning("auto"))
 	w.perform()
 	w.body = "## Handoff\n\nDONE: all\n"

@@ -105,7 +105,7 @@ func TestThePullRequestOfQA(t *testing.T) {
 	}
 }
 
-func TestTheOneWhoHelpsIsToldWhy(t *testing.T) {
+func TestTheFixerGetsTheReason(t *testing.T) {
 	for _, name := range []string{"orange", "orange-direct"} {
 		f := facts(t, name)
 		f.Task.Status = "stuck"

@@ -132,7 +132,7 @@ func TestARepositoryHasTheLastWord(t *testing.T) {
 	}
 }
 
-func TestTheWayOfDeliveryIsInTheWords(t *testing.T) {
+func TestPromptsNameTheDelivery(t *testing.T) {
 	f := facts(t, "orange")
 	f.Effect = task.Effect{Prompt: "worker", Role: "worker"}
 	for d, want := range map[task.Delivery]string{"": "Do NOT push to remote.", task.DeliverPush: "the branch is pushed for you", task.DeliverPR: "open no pull request"} {

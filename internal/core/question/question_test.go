@@ -82,7 +82,7 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-func TestOnlyTheEndOfAMessageIsLookedAt(t *testing.T) {
+func TestOnlyTheEndOfAMessageIsSearched(t *testing.T) {
 	long := "Should I go on?\n\n" + strings.Repeat("I changed another file.\n\n", 10)
 	if question.AsksReader(long) {
 		t.Error("a question at the beginning counts")

@@ -32,7 +32,7 @@ func TestTheMostTrustedFormCounts(t *testing.T) {
 	}
 }
 
-func TestAReadErrorIsTold(t *testing.T) {
+func TestAReadErrorIsReported(t *testing.T) {
 	broken := errors.New("the disk is gone")
 	got, err := Detect(io.MultiReader(strings.NewReader(passedMark+"\n"), iotest.ErrReader(broken)), DetectOptions{})
 	if !errors.Is(err, broken) || got.Outcome != Passed {

@@ -8,7 +8,7 @@ import (
 	"orange/internal/core/signal"
 )
 
-func TestViaInWords(t *testing.T) {
+func TestViaAsText(t *testing.T) {
 	for want, v := range map[string]signal.Via{
 		"orange from bash, pts/3, pid 4711":     {Kind: signal.ViaSocket, PID: 4711, Program: "orange", Path: "/bin/orange", Parent: "bash", Terminal: "pts/3"},
 		"curl, pid 7":                           {Kind: signal.ViaSocket, PID: 7, Program: "curl"},

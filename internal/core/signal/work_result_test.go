@@ -237,7 +237,7 @@ func check(t *testing.T, text string, want Result, workTypes ...string) {
 	}
 }
 
-func TestAMarkerCountsBeforeWords(t *testing.T) {
+func TestAMarkerHasPriorityOverPhrases(t *testing.T) {
 	got := DetectText("## QA Failed\n"+passedMark, DetectOptions{WorkType: "qa"})
 	if got.Outcome != Passed || got.Source != FromMarker || !strings.Contains(got.Diagnosis, "a heuristic says failed, and a marker counts before it") {
 		t.Errorf("%+v", got)

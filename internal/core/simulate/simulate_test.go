@@ -233,7 +233,7 @@ edges:
 `
 
 // A task that waits for children has as many as its guards ask for, and they get far enough.
-func TestParentsGoOn(t *testing.T) {
+func TestParentsContinue(t *testing.T) {
 	for _, on := range []string{"on: [request, {tracker: child}], as: complete, by: [human, engine]", "on: {tracker: child}, by: [engine]"} {
 		def, err := workflow.Parse("parent.yaml", `name: parent
 version: 1

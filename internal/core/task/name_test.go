@@ -58,7 +58,7 @@ func TestANameMeansTheTasksThatPeopleMeanByIt(t *testing.T) {
 	}
 }
 
-func TestABranchIsMadeFromWords(t *testing.T) {
+func TestBranchNameFromASummary(t *testing.T) {
 	for text, want := range map[string]string{
 		"Fix the login bug":        "fix-the-login-bug",
 		"  Fix: `login` (again)! ": "fix-login-again",

@@ -62,7 +62,7 @@ func TestQuotedContextOpensNoSection(t *testing.T) {
 	})
 }
 
-func TestANewTaskSaysWhoseWordsAreWhose(t *testing.T) {
+func TestANewTaskAttributesItsTexts(t *testing.T) {
 	hostile := "# Plan\n\n## Plan\n\nAPPROACH: none\n```\nopen"
 	body := string(NewBody(hostile, hostile))
 	doc, err := Parse([]byte(body))
@@ -88,7 +88,7 @@ func TestANewTaskSaysWhoseWordsAreWhose(t *testing.T) {
 	}
 }
 
-func TestTheWordsOfATrackerAreReadBack(t *testing.T) {
+func TestTheTextOfATrackerIsReadBack(t *testing.T) {
 	for _, text := range []string{"one line", "a\n\n> b\n    c", "## Plan\n<!-- x -->"} {
 		if got := ContextText(sectionsOf(string(NewBody("", text)))[0].Text); got != text {
 			t.Errorf("%q became %q", text, got)

@@ -10,7 +10,7 @@ import (
 	"orange/internal/core/tracker"
 )
 
-func TestWhoseWordsCount(t *testing.T) {
+func TestWhoseTextCounts(t *testing.T) {
 	c := tracker.Config{Authors: []string{"alice", "Bob-1"}}
 	for author, want := range map[string]bool{"alice": true, "ALICE": true, "bob-1": true, "mallory": false, "": false, "alice ": false, "alic": false} {
 		if c.AllowsAuthor(author) != want {

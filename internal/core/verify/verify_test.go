@@ -146,7 +146,7 @@ func TestACounterWithManyValuesIsSearchedWhole(t *testing.T) {
 	}
 }
 
-func TestASearchStopsWhenItIsTold(t *testing.T) {
+func TestACancelledSearchStops(t *testing.T) {
 	asked := 0
 	r := verify.Verify(load(t, "orange"), verify.SearchOptions{Stop: func() bool { asked++; return asked > 1 }})
 	if r.OK || r.Complete || r.States > 20000 {

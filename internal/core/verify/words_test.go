@@ -50,7 +50,7 @@ func leave(from, verb string) func(*workflow.Definition) {
 
 // What bounds and answers the words of agents, cards and children must be missed as
 // soon as it is taken out; what is only there for people must not.
-func TestWhatGuardsTheWordsOfAgentsIsMissed(t *testing.T) {
+func TestAMissingGuardOfAgentTextsIsFound(t *testing.T) {
 	for name, tt := range map[string]struct {
 		workflow string
 		change   func(*workflow.Definition)
@@ -80,7 +80,7 @@ func TestWhatGuardsTheWordsOfAgentsIsMissed(t *testing.T) {
 	}
 }
 
-func TestATraceTellsOfChildrenAndFiles(t *testing.T) {
+func TestATraceDescribesChildrenAndFiles(t *testing.T) {
 	def, err := load(t, "linear-sdlc").WithEdits(leave("Finished-parent", "cancel"))
 	if err != nil {
 		t.Fatal(err)

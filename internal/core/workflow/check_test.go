@@ -121,7 +121,7 @@ func TestEachRuleFindsItsOwnFaultAndNothingElse(t *testing.T) {
 }
 
 // A section that agents only read opens nothing, however it is spelled.
-func TestNoGateAsksForWhatAgentsAreTold(t *testing.T) {
+func TestNoGateRequiresSectionsThatAgentsRead(t *testing.T) {
 	text := readFile(t, "testdata/check/gate-given.yaml")
 	for _, section := range []string{"Requirements", "context", "ANSWER", "Feedback", "Checks", "Last report"} {
 		found := parse(t, "t.yaml", strings.Replace(text, "last  Report", section, 1)).Check()

@@ -347,7 +347,7 @@ func TestStatesOfStepsNeverShareAName(t *testing.T) {
 	}
 }
 
-func TestWordsForSteps(t *testing.T) {
+func TestTextsForSteps(t *testing.T) {
 	d := parse(t, "f.json", `{"steps": [
 	  {"agent": "tester", "required_output": "a.md", "on_status": {"A": {"next_step": 1}}},
 	  {"agent": "tester", "on_status": {"A": {"next_step": 2}}},

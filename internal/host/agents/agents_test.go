@@ -60,7 +60,7 @@ func TestAReviewerHasItsOwnHarnessAndReadsOnly(t *testing.T) {
 	}
 }
 
-func TestANewWorkerGoesOnWithTheConversationOfTheLast(t *testing.T) {
+func TestANewWorkerResumesTheLastConversation(t *testing.T) {
 	c := newEnv(t, false)
 	c.said = agent.Conversation{Turns: []transcript.Turn{{Who: transcript.Agent, Text: "I read a file."}}}
 	c.start(1)
@@ -144,7 +144,7 @@ func TestTheEndOfATurnAtATerminalSaysWhatWasUsed(t *testing.T) {
 	}
 }
 
-func TestTheEndOfATurnIsToldWithTheLastMessage(t *testing.T) {
+func TestTheEndOfATurnIsReportedWithTheLastMessage(t *testing.T) {
 	c := newEnv(t, true)
 	c.start(1)
 	hear := func(lastMessage string) {
@@ -297,7 +297,7 @@ func tellOf(tries int) task.Effect {
 	return task.Effect{ID: string(id) + "/12/0", Do: "notify_worker", Role: "worker", Attempt: 1, Prompt: "review-failed", Tries: tries}
 }
 
-func TestAMessageIsTypedOnceAndSentUntilItIsHeard(t *testing.T) {
+func TestAMessageIsTypedOnceAndSubmittedUntilAccepted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, true)
 		c.start(1)
@@ -336,7 +336,7 @@ func TestNothingIsTypedIntoAQuestion(t *testing.T) {
 	}
 }
 
-func TestAnAgentWithoutATerminalIsLetGoToBeTold(t *testing.T) {
+func TestAnAgentWithoutATerminalEndsToGetAMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, false)
 		c.start(1)
@@ -421,7 +421,7 @@ func TestHooksSayHowItIsDoing(t *testing.T) {
 	}
 }
 
-func TestASilentScreenIsLookedAt(t *testing.T) {
+func TestASilentScreenIsRead(t *testing.T) {
 	c := newEnv(t, true)
 	c.start(1)
 	k := agents.Key{Task: id, Number: 1}

@@ -56,7 +56,7 @@ func TestAnAttemptThatEndsBeforeItsFirstTurnSaysSo(t *testing.T) {
 }
 
 // A dialog that Orange answers is reported to a person only if the answer has no effect.
-func TestADialogThatOrangeAnswersIsNotShownAtOnce(t *testing.T) {
+func TestADialogThatOrangeAnswersIsShownLater(t *testing.T) {
 	for pane, soon := range map[string]string{"trust this folder?": "", "may I?": task.WaitingInput} {
 		t.Run(pane, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -106,7 +106,7 @@ func TestALongMessageIsSearchedWholeAndKeptInPart(t *testing.T) {
 	})
 }
 
-func TestTheEndOfATurnAtATerminalIsHeard(t *testing.T) {
+func TestTheEndOfATurnAtATerminalIsNoticed(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		terminal bool
@@ -132,7 +132,7 @@ func TestTheEndOfATurnAtATerminalIsHeard(t *testing.T) {
 	}
 }
 
-func TestWhoIsOnlyToSayHowItWentGoesOnInTheConversation(t *testing.T) {
+func TestARequestForAReportResumesTheConversation(t *testing.T) {
 	c := newQAEnv(t, false)
 	c.startQA(1, "")
 	if err := c.ReceiveHook(t.Context(), agents.Key{Task: id, Number: 1}, "claude", "session", []byte("native-1")); err != nil {
@@ -197,7 +197,7 @@ func TestACommandsWordNeedsTheMark(t *testing.T) {
 }
 
 // The pull request is looked up when the prompt is made, and only for a prompt that names it.
-func TestTheQAIsToldThePullRequestOfThisMoment(t *testing.T) {
+func TestQAGetsThePresentPullRequest(t *testing.T) {
 	c := newQAEnv(t, false)
 	c.task.Delivery, c.task.PRURL = task.DeliverPR, "https://hub.example/pull/7"
 	answer := error(nil)

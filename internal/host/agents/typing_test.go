@@ -87,7 +87,7 @@ func TestAMessageWaitsForAHalfTypedLine(t *testing.T) {
 	})
 }
 
-func TestAnOwedMessageThatIsDroppedShowsNoScreen(t *testing.T) {
+func TestADroppedMessageShowsNoScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, true)
 		c.start(1)
@@ -223,7 +223,7 @@ func TestAScreenIsShownWithoutSecrets(t *testing.T) {
 	})
 }
 
-func TestAScreenThatMovesIsLookedAtAgain(t *testing.T) {
+func TestAChangingScreenIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, true)
 		c.start(1)
@@ -320,7 +320,7 @@ func TestAPasteOfAPersonIsWaitedForQuietly(t *testing.T) {
 }
 
 // Above an input line the words of a question may be part of the work.
-func TestWordsAboveAPromptAreNoQuestion(t *testing.T) {
+func TestTextAboveAPromptIsNotAQuestion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, true)
 		c.start(1)

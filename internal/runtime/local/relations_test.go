@@ -213,7 +213,7 @@ func (f *relationsEnv) Commit(ctx context.Context, commits []journal.Commit) (in
 	return f.store.Commit(ctx, commits)
 }
 
-func TestAParentGoesOnWhenItsLastChildIsFarEnough(t *testing.T) {
+func TestAParentContinuesWhenItsLastChildIsFarEnough(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRelationsEnv(t, "linear-sdlc")
 		parent := f.begin(signal.New{Status: "Backlog"})

@@ -249,7 +249,7 @@ prompts:
   dev: do it
 `
 
-func TestAGateOfALookoutIsLookedUp(t *testing.T) {
+func TestTheGateOfACardTriggerIsEvaluated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newRelationsEnv(t, "gated")
 		f.anew(func(o *local.RuntimeOptions) {

@@ -204,7 +204,7 @@ func TestATaskHasSoManyAttempts(t *testing.T) {
 	})
 }
 
-func TestWhatAnEffectMakesTrueIsHeardBeforeItsReceipt(t *testing.T) {
+func TestTheConsequenceOfAnEffectComesBeforeItsReceipt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, task.Project{})
 		c.answer = func(e task.Effect) (local.EffectResult, error) {
@@ -300,7 +300,7 @@ func TestAgentsOfSingleRolesAreChecked(t *testing.T) {
 	})
 }
 
-func TestAnAgentNobodyKnowsIsRefusedAtOnce(t *testing.T) {
+func TestAnUnknownHarnessIsRefusedImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newEnv(t, task.Project{})
 		for _, n := range []signal.New{{Harness: "odd"}, {ReviewHarness: "odd"}, {Effort: "odd"}} {

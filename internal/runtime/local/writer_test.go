@@ -86,7 +86,7 @@ func TestWhatWaitsWhileOneIsWrittenIsWrittenTogether(t *testing.T) {
 	})
 }
 
-func TestOneThatCannotBeWrittenDoesNotFailItsNeighbours(t *testing.T) {
+func TestOneThatCannotBeWrittenDoesNotFailOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, d := writing()
 		d.bad = "b"

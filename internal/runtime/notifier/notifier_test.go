@@ -77,7 +77,7 @@ func TestAttentionIsTheSameWhateverElseIsWritten(t *testing.T) {
 	})
 }
 
-func TestWhatComesAndGoesAtOnceIsNotAnnounced(t *testing.T) {
+func TestAnItemThatDisappearsImmediatelyIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newEnv(t)
 		e := r.way("one")
@@ -145,7 +145,7 @@ func TestTheFirstStartAnnouncesNothingOld(t *testing.T) {
 	})
 }
 
-func TestWhoWantsToBeToldLaterIsToldWhatIsNewThen(t *testing.T) {
+func TestALateSubscriberGetsNewItems(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newEnv(t)
 		r.way("one")
@@ -193,7 +193,7 @@ func TestARestartAnnouncesWhatCameInBetweenAndNothingTwice(t *testing.T) {
 	})
 }
 
-func TestAKillBetweenTellingAndKeepingTellsTwiceUnderOneID(t *testing.T) {
+func TestAKillBetweenSendingAndRecordingSendsTwiceUnderOneID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newEnv(t)
 		e := r.way("one")
@@ -221,7 +221,7 @@ func TestAKillBetweenTellingAndKeepingTellsTwiceUnderOneID(t *testing.T) {
 	})
 }
 
-func TestWhatAWayStillOwesIsToldByTheNextServer(t *testing.T) {
+func TestTheNextServerSendsPendingNotifications(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newEnv(t)
 		up, down := r.way("up"), r.way("down", remote)
@@ -328,7 +328,7 @@ func TestTries(t *testing.T) {
 	}
 }
 
-func TestWhatSomebodyAnsweredMeanwhileIsNotTold(t *testing.T) {
+func TestAnAnsweredItemIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newEnv(t)
 		e := r.way("one", remote)
@@ -351,7 +351,7 @@ func TestWhatSomebodyAnsweredMeanwhileIsNotTold(t *testing.T) {
 	})
 }
 
-func TestWaysAreToldWhatTheyWant(t *testing.T) {
+func TestChannelsGetTheirKinds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newEnv(t)
 		kind := r.way("kind", func(w *notifier.Channel) {
@@ -371,7 +371,7 @@ func TestWaysAreToldWhatTheyWant(t *testing.T) {
 	})
 }
 
-func TestATaskWhoseWorkflowIsGoneAsksForAttention(t *testing.T) {
+func TestATaskWithAMissingWorkflowNeedsAttention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newEnv(t)
 		e := r.way("one")
@@ -385,7 +385,7 @@ func TestATaskWhoseWorkflowIsGoneAsksForAttention(t *testing.T) {
 	})
 }
 
-func TestManyAtOnceAreToldAsOne(t *testing.T) {
+func TestManyItemsAreSentAsOneMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newEnv(t)
 		person, program := r.way("person", func(w *notifier.Channel) { w.Several = 5 }), r.way("program")
@@ -411,7 +411,7 @@ func TestManyAtOnceAreToldAsOne(t *testing.T) {
 }
 
 // A thousand entries a second, of tasks of which some want somebody for a while.
-func TestAStormIsReadInFewReads(t *testing.T) {
+func TestABurstIsReadInFewReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newEnv(t)
 		e := r.way("one")

@@ -62,7 +62,7 @@ func TestWhatAnEffectDoesToAnIssue(t *testing.T) {
 }
 
 // A person moves the issue, and the task continues before the issue is read again.
-func TestAMoveIsHeardBeforeOrangeMovesTheIssueOn(t *testing.T) {
+func TestAMoveIsNoticedBeforeOrangeMovesTheIssue(t *testing.T) {
 	for name, tt := range map[string]struct {
 		to             string
 		status, column string
@@ -94,7 +94,7 @@ func TestAMoveIsHeardBeforeOrangeMovesTheIssueOn(t *testing.T) {
 }
 
 // Two moves are owed when the tracker comes back, and a person has moved the issue.
-func TestAMoveIsHeardBeforeManyThatAreOwed(t *testing.T) {
+func TestAMoveIsNoticedBeforePendingWrites(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.faults(readOnly, nil)

@@ -154,7 +154,7 @@ func TestAnIssueThatSomebodyBeganMeanwhileHasATask(t *testing.T) {
 	})
 }
 
-func TestATrackerThatIsTriedDuringARoundIsLookedAtOnceAtATime(t *testing.T) {
+func TestATrackerIsPolledOnceAtATime(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.hub.file("ENG-1", nil)
 		r.hub.file("ENG-2", nil)
@@ -302,7 +302,7 @@ func TestAParentWaitsForItsParts(t *testing.T) {
 }
 
 // A parent is not developed itself while its parts wait for somebody.
-func TestAParentWhosePartsAreHeldSleeps(t *testing.T) {
+func TestAParentWithHeldChildrenIsNotPolled(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.hub.file("WHOLE", nil)
 		r.hub.file("PART", func(is *tracker.Issue) { is.Parent = "WHOLE" })

@@ -325,7 +325,7 @@ func TestAClosedPullRequestThatWasReplaced(t *testing.T) {
 	}
 }
 
-func TestAPullRequestThatIsClosedAgainIsHeardAgain(t *testing.T) {
+func TestASecondCloseOfAPullRequestIsReported(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Finished")
 		r.fact(workflow.NothingLost, false, "its workspace has changes")
@@ -359,7 +359,7 @@ func (d deafRuntime) Submit(ctx context.Context, id task.ID, sig signal.Signal) 
 }
 
 // What was merged may not be here yet, as when the network is away.
-func TestAMergeThatNothingComesOfIsHeardAgain(t *testing.T) {
+func TestAMergeWithoutAnEdgeIsReportedAgain(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Delivered")
 		r.passes("ENG-1")
@@ -392,7 +392,7 @@ func (m partialForge) ReadPR(ctx context.Context, n int) (tracker.PR, error) {
 	return m.fakeForge.ReadPR(ctx, n)
 }
 
-func TestOnePullRequestInTroubleDoesNotHideOthers(t *testing.T) {
+func TestOneFailingPullRequestDoesNotHideOthers(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Finished")
 		r.begun("ENG-2", "Delivered")

@@ -96,7 +96,7 @@ func TestSkipQA(t *testing.T) {
 	})
 }
 
-func TestOrdersSayWhoseTheyAre(t *testing.T) {
+func TestOrdersHaveAnAuthor(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.say("ENG-1", "alice", "HOLD")

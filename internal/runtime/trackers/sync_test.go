@@ -17,7 +17,7 @@ import (
 	"orange/internal/core/workflow"
 )
 
-func TestAnIssueGoesItsWay(t *testing.T) {
+func TestAnIssueFromDispatchToDone(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.is("ENG-1", "Started", "Started")
@@ -100,7 +100,7 @@ func TestAMoveInTheTrackerIsARequest(t *testing.T) {
 	})
 }
 
-func TestAMoveThatLeadsNowhereIsDriftAndToldOnce(t *testing.T) {
+func TestAMoveWithoutAnEdgeIsDriftAndReportedOnce(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.move("ENG-1", "Accepted")
@@ -136,7 +136,7 @@ func TestAMoveThatLeadsNowhereIsDriftAndToldOnce(t *testing.T) {
 	})
 }
 
-func TestAMoveThatIsRefusedIsDriftAndToldOnce(t *testing.T) {
+func TestARefusedMoveIsDriftAndReportedOnce(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Delivered")
 		r.submit("ENG-1", signal.Signal{Kind: signal.Request, To: "Merging"}) // nothing is merged yet
@@ -195,7 +195,7 @@ func TestOrangesOwnMovesAreNobodysRequest(t *testing.T) {
 }
 
 // A comment reads the issue again: what it sees there by chance is not lost.
-func TestAMoveThatACommentComesAcrossIsStillHeard(t *testing.T) {
+func TestAMoveNextToACommentIsNoticed(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Delivered")
 		r.hub.move("ENG-1", "Started")
@@ -243,7 +243,7 @@ func TestAMoveThatOrangeMakesMeanwhileIsNobodysRequest(t *testing.T) {
 }
 
 // What was given up hides no move of a person.
-func TestAMoveWhileAnEarlierOneWasGivenUpIsHeard(t *testing.T) {
+func TestAMoveAfterOneThatWasGivenUpIsNoticed(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.columns = []string{"Icebox", "Backlog", "Started", "Delivered", "Accepted", "Canceled"}
@@ -260,7 +260,7 @@ func TestAMoveWhileAnEarlierOneWasGivenUpIsHeard(t *testing.T) {
 
 // A look takes a while: what was owed when it began is written by the time it reads the
 // issue, and a person has moved that since.
-func TestAMoveDuringALookIsHeard(t *testing.T) {
+func TestAMoveDuringAPollIsNoticed(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.faults(readOnly, nil)
@@ -405,7 +405,7 @@ func TestATrackerThatIsAway(t *testing.T) {
 	})
 }
 
-func TestOneIssueInTroubleKeepsNobodyElseFromBeingHeard(t *testing.T) {
+func TestOneFailingIssueDoesNotStopOthers(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.begun("ENG-2", "Started")
@@ -446,7 +446,7 @@ func TestAnIssueThatIsDeleted(t *testing.T) {
 	})
 }
 
-func TestALookThatIsBrokenOffSaysNothingAboutTheTracker(t *testing.T) {
+func TestAnInterruptedPollSaysNothingAboutTheTracker(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.sync()
 		ctx, cancel := context.WithCancel(t.Context())

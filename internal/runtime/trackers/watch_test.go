@@ -253,7 +253,7 @@ func TestWatching(t *testing.T) {
 	})
 }
 
-func TestWatchingAfterTrouble(t *testing.T) {
+func TestWatchingAfterAFailure(t *testing.T) {
 	cfg := linear()
 	cfg.Auto = true
 	inBubble(t, cfg, func(t *testing.T, r *env) {

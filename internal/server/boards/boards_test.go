@@ -63,7 +63,7 @@ func TestANewCardGetsItsTask(t *testing.T) {
 	}
 }
 
-func TestAChangeIsHeardOfIfItChangedSomething(t *testing.T) {
+func TestOnlyRealChangesAreReported(t *testing.T) {
 	b, ctx := shelved(t), context.Background()
 	var heard []string
 	b.changed = func(_ context.Context, c board.Card) { heard = append(heard, c.Column) }
@@ -84,7 +84,7 @@ func TestAChangeIsHeardOfIfItChangedSomething(t *testing.T) {
 	}
 }
 
-func TestABoardKnowsTheWordsOfItsProject(t *testing.T) {
+func TestABoardHasTheColumnsAndTagsOfItsProject(t *testing.T) {
 	b, ctx := shelved(t), context.Background()
 	if v, cards, err := b.ReadBoard(ctx, "shop"); err != nil || len(v.Columns) != 6 || len(v.Tags) != 21 || len(cards) != 0 {
 		t.Errorf("%+v, %v, %v", v, cards, err)

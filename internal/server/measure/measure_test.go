@@ -187,7 +187,7 @@ func TestATaskIsMeasuredOnceWhenItIsAskedFor(t *testing.T) {
 }
 
 // Reading all tasks measures none that is over and has no worktree.
-func TestWhatIsOverIsNotMeasuredForAGlance(t *testing.T) {
+func TestFinishedTasksAreNotMeasuredForASummary(t *testing.T) {
 	inView(t, func(t *testing.T, w *view) {
 		w.Over = func(t *task.Task) bool { return t.Status == "done" }
 		w.ChangedSince(0)
@@ -286,7 +286,7 @@ func TestWhatHappensWhileATaskIsMeasuredIsNotMissed(t *testing.T) {
 	}, "a")
 }
 
-func TestOnlyAFewAreMeasuredAtOnce(t *testing.T) {
+func TestOnlyAFewAreMeasuredConcurrently(t *testing.T) {
 	var ids []task.ID
 	for i := range 100 {
 		ids = append(ids, task.ID(fmt.Sprint(i)))
@@ -327,7 +327,7 @@ func TestWhatCannotBeMeasuredStaysAsItWas(t *testing.T) {
 	}, "a")
 }
 
-func TestChecksAreKeptAndTold(t *testing.T) {
+func TestChecksAreStoredAndShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newView("a", "b")
 		w.kept["b"] = tracker.CheckPassed
@@ -394,7 +394,7 @@ func TestSince(t *testing.T) {
 	}, "a", "b", "c")
 }
 
-func TestAnAgentThatWritesIsToldAndNotMeasured(t *testing.T) {
+func TestAnAgentThatWritesIsReportedAndNotMeasured(t *testing.T) {
 	inView(t, func(t *testing.T, w *view) {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "output.log")
@@ -416,7 +416,7 @@ func TestAnAgentThatWritesIsToldAndNotMeasured(t *testing.T) {
 
 // What a real worktree and a real file tell: a commit is measured, what an agent prints is
 // not.
-func TestACommitIsHeardAndOutputIsNot(t *testing.T) {
+func TestACommitIsReportedAndOutputIsNot(t *testing.T) {
 	dir := t.TempDir()
 	repo, attempt := filepath.Join(dir, "repo"), filepath.Join(dir, "attempt")
 	check(t, os.MkdirAll(attempt, 0o700))

@@ -109,7 +109,7 @@ func (r *env) update(id string, n int) {
 	}
 }
 
-func TestAClientThatComesBackMissesNothingAndHearsNothingTwice(t *testing.T) {
+func TestAReconnectedClientGetsEveryEventOnce(t *testing.T) {
 	r := open(t)
 	const writers, updates = 3, 15
 	ids := make([]string, writers)

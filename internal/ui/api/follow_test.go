@@ -83,9 +83,9 @@ func (v *viewer) catchUp() {
 	v.r.t.Fatal(same(v.state, v.r.look(v.query)))
 }
 
-// TestWhoeverFollowsSeesWhatThereIs is what the stream is for: whatever happens, and
+// TestFollowingStartsWithWhatExists is what the stream is for: whatever happens, and
 // whenever the line breaks, a state with its changes applied is the state.
-func TestWhoeverFollowsSeesWhatThereIs(t *testing.T) {
+func TestFollowingStartsWithWhatExists(t *testing.T) {
 	t.Parallel()
 	r := open(t)
 	must(t, r.runtime.AddProject(task.Project{Name: "q", Path: "/q", PoolSize: 2}))
@@ -130,7 +130,7 @@ func TestWhoeverFollowsSeesWhatThereIs(t *testing.T) {
 	must(t, r.runtime.SetPaused(false))
 }
 
-func TestWhatNoJournalTellsReachesStreams(t *testing.T) {
+func TestChangesOutsideTheJournalReachStreams(t *testing.T) {
 	r := open(t)
 	v := r.view("?")
 	defer v.lose()

@@ -93,7 +93,7 @@ func listening(s *api.Server, path string) (w *streamWriter, leave func()) {
 	}
 }
 
-func TestWhatHappensQuicklyIsToldTogether(t *testing.T) {
+func TestQuickChangesAreSentTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newTicker()
 		w, leave := listening(k.server(), "/v1/state/events")
@@ -131,9 +131,9 @@ func TestWhatHappensQuicklyIsToldTogether(t *testing.T) {
 	})
 }
 
-// TestALongGapIsToldInFull has more rows than are read at a time, of which the client
+// TestALongGapIsReportedInFull has more rows than are read at a time, of which the client
 // wants none.
-func TestALongGapIsToldInFull(t *testing.T) {
+func TestALongGapIsReportedInFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newTicker()
 		for range 4001 {
@@ -291,9 +291,9 @@ func (e *endless) FollowJournal(after int64, _ task.ID, limit int) ([]journal.Ro
 	return rows, nil, nil
 }
 
-// TestManyTasksAreToldInPieces makes sure that a client which breaks off between them
+// TestManyTasksAreSentInPieces makes sure that a client which breaks off between them
 // hears the rest.
-func TestManyTasksAreToldInPieces(t *testing.T) {
+func TestManyTasksAreSentInPieces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := newTicker()
 		for n := range 1900 {

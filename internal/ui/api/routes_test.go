@@ -167,7 +167,7 @@ func TestABodyHasALimit(t *testing.T) {
 	}
 }
 
-func TestAnotherVersionIsToldToStopTheServer(t *testing.T) {
+func TestAnotherAPIVersionIsRefused(t *testing.T) {
 	r := open(t)
 	for _, path := range []string{"/v1/tasks", "/v1/projects", "/v1/junk"} {
 		r.ask("GET", path, "", wire.HeaderAPI, "2").refused(t, http.StatusUpgradeRequired,

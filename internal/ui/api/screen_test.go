@@ -38,7 +38,7 @@ func lineText(s wire.Screen) string {
 	return strings.Join(lines, "|")
 }
 
-func TestAScreenIsLookedAt(t *testing.T) {
+func TestAScreenIsRead(t *testing.T) {
 	r := full(t)
 	h := r.server.Screens.(*theatre)
 	id := r.create("a")
@@ -59,9 +59,9 @@ func TestAScreenIsLookedAt(t *testing.T) {
 	r.ask("GET", "/v1/tasks/"+r.create("lost")+"/diff", "").refused(t, http.StatusInternalServerError, "the branch is gone")
 }
 
-// TestAScreenGoesOnWithTheNextAgent follows a task whose agent is replaced and that is
+// TestAScreenContinuesWithTheNextAgent follows a task whose agent is replaced and that is
 // deleted in the end.
-func TestAScreenGoesOnWithTheNextAgent(t *testing.T) {
+func TestAScreenContinuesWithTheNextAgent(t *testing.T) {
 	r := full(t)
 	h := r.server.Screens.(*theatre)
 	made := r.ask("POST", "/v1/tasks", `{"project":"p","branch":"a","summary":"s","spawn":true}`)

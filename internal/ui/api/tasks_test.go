@@ -9,7 +9,7 @@ import (
 	"orange/internal/ui/api"
 )
 
-func TestWhoseWordsAreCarriedOut(t *testing.T) {
+func TestWhoseOrdersAreCarriedOut(t *testing.T) {
 	const parent, other = task.ID("parent"), task.ID("other")
 	worker := func(id task.ID) *agent.Caller { return &agent.Caller{Task: id, Attempt: 1, Role: "worker"} }
 	for name, tt := range map[string]struct {

@@ -127,7 +127,7 @@ func TestTrackersAreForPeople(t *testing.T) {
 	}
 }
 
-func TestTroubleWithATrackerIsOneLine(t *testing.T) {
+func TestAnErrorOfATrackerIsOneLine(t *testing.T) {
 	r, y := tracking(t)
 	for _, tt := range trackerRoutes {
 		y.err = task.Mistakef("there is no tracker %q: see orange tracker list", "lin")

@@ -55,7 +55,7 @@ permission  twoBBBBB  a-project/with-a-branch-o...  20s  the worker: waiting-...
 
 // A question in prose keeps its lines, and loses what controls a terminal. Of a long message
 // the end is shown.
-func TestTheInboxShowsAQuestionInProse(t *testing.T) {
+func TestTheInboxShowsAQuestionInAMessage(t *testing.T) {
 	w := newEnv(t)
 	message := strings.Repeat("I read a file.\n", 20) + "\n- Shall it be \x1b[2J\x1b]0;owned\x07blue?\n- Or green?"
 	w.answers["/v1/inbox"] = inboxOf(t, explain.Item{
@@ -88,7 +88,7 @@ func TestInbox(t *testing.T) {
 	})
 }
 
-func TestWordsOfAPerson(t *testing.T) {
+func TestTextOfAPerson(t *testing.T) {
 	long := strings.Repeat("x", 64<<10)
 	stdin := func(text string) func(*env) { return func(w *env) { w.Stdin = strings.NewReader(text) } }
 	changes := func(note string) []string {

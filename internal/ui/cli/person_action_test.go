@@ -32,7 +32,7 @@ func about(text string) string {
 	return `"receipt":{"effect":"` + idOne + `/5/0","ok":false,"error":"` + text + `"}`
 }
 
-func TestDeeds(t *testing.T) {
+func TestPersonActions(t *testing.T) {
 	t.Parallel()
 	done := receipt(8, "done", `"tries":1,"receipt":{"effect":"`+idOne+`/5/0","ok":true}`)
 	other := receipt(6, "done", `"tries":1,"receipt":{"effect":"`+idOne+`/4/0","ok":true}`)
@@ -78,7 +78,7 @@ func TestDeeds(t *testing.T) {
 	})
 }
 
-func TestADeedAsJSON(t *testing.T) {
+func TestPersonActionAsJSON(t *testing.T) {
 	w := newEnv(t)
 	follow(`"seq":6,"type":"status.changed","cause":"tracker","from":"reviewing","to":"done"`,
 		receipt(8, "done", `"tries":3,"receipt":{"effect":"`+idOne+`/5/0","ok":true}`))(w)

@@ -58,7 +58,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-func TestATestIsOfAKindThatIsToldOf(t *testing.T) {
+func TestATestNotificationHasAConfiguredKind(t *testing.T) {
 	for want, on := range map[string][]string{"review": nil, "stuck": {"stuck", "review"}} {
 		if got := testKind(&config.Notify{On: on}); got != want {
 			t.Errorf("of %v it is %s, not %s", on, got, want)

@@ -148,7 +148,7 @@ func TestFollowingATaskThatIsOver(t *testing.T) {
 }
 
 // Agents continue without a server.
-func TestFollowingGoesOnWhileTheServerLeaves(t *testing.T) {
+func TestFollowingContinuesWhileTheServerStops(t *testing.T) {
 	t.Parallel()
 	w, out, attempts := newEnv(t), &screen{}, &changing{}
 	path := filepath.Join(t.TempDir(), "log")

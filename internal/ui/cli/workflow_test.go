@@ -275,7 +275,7 @@ func TestDecideRefusesWhatItCannotUnderstand(t *testing.T) {
 	}
 }
 
-func TestDecideTakesTheBoardsWordsInAnyCase(t *testing.T) {
+func TestDecideIgnoresTheCaseOfColumnsAndTags(t *testing.T) {
 	d := decide(t, "joan-board", "", "--from", "board", "--column", " analyse", "--tag", "READY", "--tag", "ready")
 	if d.To != "architect-plan" || d.Reason != "the card is in Analyse with Ready" {
 		t.Errorf("%s to %q because %q", d.Decision, d.To, d.Reason)
@@ -302,7 +302,7 @@ func TestDecideSaysAReasonOnce(t *testing.T) {
 	}
 }
 
-func TestCheckTellsByItsExitCode(t *testing.T) {
+func TestCheckReportsByItsExitCode(t *testing.T) {
 	dir := t.TempDir()
 	text, _ := builtin.Text("orange")
 	files := map[string]string{

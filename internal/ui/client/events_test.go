@@ -36,7 +36,7 @@ func (b *broken) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, b.parts[n])
 }
 
-func TestEventsGoOnWhereTheyBroke(t *testing.T) {
+func TestEventsResumeAfterABrokenConnection(t *testing.T) {
 	socket := socketIn(t)
 	b := &broken{parts: []string{
 		": ping\n\n" + entry(4) + entry(5) + "id: 6\nevent: entry\ndata: {\"ta", // cut in the middle of one

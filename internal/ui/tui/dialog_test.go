@@ -153,7 +153,7 @@ func TestAChooserNumbersNine(t *testing.T) {
 	}
 }
 
-func TestWhatWouldBeRefusedIsSaidAtOnce(t *testing.T) {
+func TestAnInvalidRequestIsRefusedImmediately(t *testing.T) {
 	for name, tt := range map[string]struct {
 		on   string
 		keys []string

@@ -145,7 +145,7 @@ func TestATaskIsChanged(t *testing.T) {
 	r.hides("by colour") // it was sent
 }
 
-func TestALivingAgentIsToldOrReplaced(t *testing.T) {
+func TestALivingAgentIsNotifiedOrReplaced(t *testing.T) {
 	r := newEnv(t, 100, 30)
 	r.on("search")
 	r.api.take()

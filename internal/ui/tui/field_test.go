@@ -55,7 +55,7 @@ func TestTooMuchIsCutBetweenCharacters(t *testing.T) {
 	}
 }
 
-func TestTheCursorIsInSight(t *testing.T) {
+func TestTheCursorIsVisible(t *testing.T) {
 	f := newField("one two three four five", false)
 	lines, x, y := f.renderWindow(8, 1)
 	if len(lines) != 1 || y != 0 || x >= 8 || !strings.HasSuffix("one two three four five", lines[0]) {

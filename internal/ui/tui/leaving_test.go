@@ -25,7 +25,7 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestADashboardThatIsToldToLeaveLeaves(t *testing.T) {
+func TestExitOnAttachLeavesTheDashboard(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in, keys := io.Pipe()
 	defer keys.Close()

@@ -161,7 +161,7 @@ func newCrowd(t *testing.T, tasks, agents int) *server {
 	return f
 }
 
-func TestNoKeyIsLostInAStorm(t *testing.T) {
+func TestNoKeyIsLostInABurst(t *testing.T) {
 	const keys = 200
 	api := newCrowd(t, 1000, 200)
 	ctx, stop := context.WithCancel(t.Context())

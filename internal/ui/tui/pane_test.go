@@ -62,7 +62,7 @@ func TestALowWindowSaysWhereThePaneIs(t *testing.T) {
 	r.shows("APPROACH: a form")
 }
 
-func TestIdleAgentsAreToldApart(t *testing.T) {
+func TestIdleAgentsAreDistinguished(t *testing.T) {
 	r := newEnv(t, 100, 30)
 	row := *r.m.findRow("id0search")
 	if got := r.m.lifeIcon(&row); got.style.Render("x") != r.m.theme.Good.Render("x") {

@@ -93,7 +93,7 @@ func TestWhatIsAskedForHasItsTime(t *testing.T) {
 	}
 }
 
-func TestWhoeverDoesNotSendIsNotWaitedFor(t *testing.T) {
+func TestASlowClientIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		failed := make(chan error, 1)

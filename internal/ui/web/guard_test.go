@@ -447,7 +447,7 @@ func TestStaticFilesAreAllThereIs(t *testing.T) {
 	}
 }
 
-func TestAgentsHaveNoBusinessHere(t *testing.T) {
+func TestAgentsAreRefused(t *testing.T) {
 	w := newBackend(t)
 	w.add(task.Task{ID: "A0000000000000000000a", Project: "shop", Branch: "b", Status: "pending"})
 	agent := false

@@ -96,7 +96,7 @@ func TestTheLooksOfDrawingsTouchNothingElse(t *testing.T) {
 	}
 }
 
-func TestWords(t *testing.T) {
+func TestTexts(t *testing.T) {
 	tests := map[string][2]string{
 		"seconds":          {chart.FormatQuantity(59, simulate.Seconds, false), "59s"},
 		"minutes":          {chart.FormatDuration(61), "1m01s"},

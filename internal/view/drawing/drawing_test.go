@@ -95,7 +95,7 @@ func TestDrawing(t *testing.T) {
 	}
 }
 
-func TestALongPathIsToldInPart(t *testing.T) {
+func TestALongPathIsShortened(t *testing.T) {
 	d, err := workflow.Parse("orange.yaml", builtinFile(t, "../../core/workflow/builtin/orange.yaml"))
 	if err != nil {
 		t.Fatal(err)

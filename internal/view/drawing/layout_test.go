@@ -115,7 +115,7 @@ func TestADrawingIsTheSameEveryTimeAndIsXML(t *testing.T) {
 	}
 }
 
-func TestNamesThatDifferInADashAreToldApart(t *testing.T) {
+func TestNamesThatDifferInADashAreDistinct(t *testing.T) {
 	d, err := workflow.Parse("t.yaml", "name: t\nversion: 1\nstates:\n  a-b: {kind: human}\n  a_b: {kind: human}\n  end: {kind: terminal}\nedges:\n  - {from: a-b, to: a_b, as: 'go', by: [human]}\n")
 	if err != nil {
 		t.Fatal(err)

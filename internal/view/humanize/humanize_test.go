@@ -30,7 +30,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-func TestLongWords(t *testing.T) {
+func TestLongTexts(t *testing.T) {
 	tests := []struct{ name, got, want string }{
 		{"wrapped", humanize.Wrap("one two\nthree", "  ", 9), "  one two\n  three"},
 		{"a word that is too long", humanize.Wrap("extraordinary", "", 5), "extraordinary"},

@@ -12,7 +12,7 @@ import (
 	"orange/internal/core/task"
 )
 
-func TestTell(t *testing.T) {
+func TestNotify(t *testing.T) {
 	tests := map[string]struct {
 		entry journal.Entry
 		want  NarratedEntry
@@ -45,7 +45,7 @@ func TestTell(t *testing.T) {
 	}
 }
 
-func TestTellFoldsReceiptsAway(t *testing.T) {
+func TestNarrationOmitsReceipts(t *testing.T) {
 	done, failed := journal.Entry{Type: journal.EffectDone, Reason: "push"}, journal.Entry{Type: journal.EffectFailed, Reason: "create_pr", EffectChanges: journal.EffectChanges{Receipt: &signal.Receipt{Error: "no"}}}
 	turn := journal.Entry{Type: journal.AgentNotice, AttemptChanges: journal.AttemptChanges{Condition: &task.Condition{Name: task.Idle}}}
 	used := journal.Entry{Type: journal.AgentNotice, AttemptChanges: journal.AttemptChanges{Usage: &task.Usage{InputTokens: 1}}}

@@ -79,7 +79,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-func TestATaskWhoseWorkflowCannotBeReadWantsAPerson(t *testing.T) {
+func TestATaskWithAnUnreadableWorkflowNeedsAPerson(t *testing.T) {
 	got := NewRow(nil, &task.Task{ID: "t", Status: "working", CurrentVisit: task.CurrentVisit{Since: noon}}, Facts{}, noon)
 	if got.Wants != explain.ItemAttention || got.Owner != explain.APerson || got.Do == "" || !got.Asked.Equal(noon) {
 		t.Errorf("got %+v", got)

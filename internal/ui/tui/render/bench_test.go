@@ -9,7 +9,7 @@ import (
 	"orange/internal/view/diff"
 )
 
-func BenchmarkPaint(b *testing.B) {
+func BenchmarkRender(b *testing.B) {
 	theme, list, def := NewTheme(true, true), entries(b, "login"), definition(b, "joan-board")
 	var long []journal.Entry
 	for range 40 {

@@ -129,7 +129,7 @@ func TestALongTimelineIsCutAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestMarksAreToldApartWithoutColour(t *testing.T) {
+func TestMarksDifferWithoutColour(t *testing.T) {
 	list, at := walk([]string{"pending", "planning", "working"})
 	text := strings.Join(NewTheme(true, false).RenderGraph(definition(t, "orange"), at, list, 60), "\n")
 	for _, want := range []string{"▶ ", "● ", "○ ", "┃", "│", "↩"} {
