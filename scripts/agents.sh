@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the agent CLIs that test/agents drives, at the versions in scripts/npm/agents, and
-# prints them. They go to ORANGE_AGENTS_DIR, else to orange-agents in the cache folder of the
-# user: about 1.3 GB. They are installed again when the lock file changes.
+# prints their versions. The folder is ORANGE_AGENTS_DIR, or orange-agents in the cache folder of
+# the user, about 1.3 GB. When the lock file changes, the script installs them again.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -19,7 +19,7 @@ quietly() {
 		OPENCODE_DISABLE_MODELS_FETCH=1 PI_OFFLINE=1 "$@" 2>&1
 }
 
-# verify checks that a command runs and is of the version of its package.
+# verify checks that a command runs and has the version of its package.
 verify() {
 	wanted=$(version "$2")
 	said=$(quietly "$dir/node_modules/.bin/$1" --version </dev/null) || said="nothing: $said"
@@ -41,8 +41,8 @@ done
 
 if ! cmp -s scripts/npm/agents/package-lock.json "$dir/package-lock.json"; then
 	scripts/npm/install.sh agents "$dir"
-	# No package runs its scripts. Two of them have a script that puts the program for this
-	# system in place, and these two are run here.
+	# npm runs no scripts of packages. Two packages install the program for this system with a
+	# script; the lines below run these two.
 	(cd "$dir/node_modules/@anthropic-ai/claude-code" && node install.cjs >&2)
 	(cd "$dir/node_modules/opencode-ai" && node postinstall.mjs >&2)
 fi

@@ -1,14 +1,15 @@
 #!/bin/sh
-# The gate: format, vet, staticcheck, and every test. Tests run with the race detector, except
-# those that search the states of workflows: the model checker's, of which only the test that lends
-# it goroutines does (layers_test.go says that it has none of its own), and those of the documents.
+# Checks everything before a change is merged: format, vet, staticcheck, and every test. Tests run with
+# the race detector, except those that search the states of workflows: the tests of the documents, and
+# those of the model checker. The model checker starts no goroutines (layers_test.go), so only the test
+# that calls it from several goroutines runs with the race detector.
 set -eu
 cd "$(dirname "$0")/.."
 
 ORANGE_NPM_DIR=$(scripts/contracts.sh)
 export ORANGE_NPM_DIR
 for name in chromium chromium-browser google-chrome; do
-	if command -v "$name" >/dev/null 2>&1; then # then its tests may not skip
+	if command -v "$name" >/dev/null 2>&1; then # then its tests must not skip
 		ORANGE_CHROMIUM=$(command -v "$name")
 		export ORANGE_CHROMIUM
 		break
@@ -38,14 +39,14 @@ echo "== go test -race, everything else"
 packages=$(go list ./... | grep -v -e '^orange$' -e /internal/core/verify)
 reruns=
 if [ "${CI:-}" = true ]; then
-	# On a shared machine a few failed tests are run again. What then passes is listed at
-	# the end: it is a defect that make soak, which runs nothing twice, has to find.
+	# On a shared machine, run a few failed tests again, and list at the end those that then
+	# pass: each is a defect that make soak, which runs nothing twice, has to find.
 	report=$(mktemp)
 	trap 'rm -f "$report"' EXIT
 	reruns="--rerun-fails=2 --rerun-fails-max-failures=6 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race --rerun-fails-report=$report"
 fi
 status=0
-export GORACE=atexit_sleep_ms=0 # else every process with the race detector takes a second to exit
+export GORACE=atexit_sleep_ms=0 # without it, every process with the race detector takes a second to exit
 # Most tests wait for processes, so more of them run at the same time than there are processors.
 # shellcheck disable=SC2086 # the flags are words
 go tool gotestsum --format pkgname --format-hide-empty-pkg $reruns --packages "$packages" -- $(scripts/race.sh) -parallel 4 -timeout 60m || status=$?

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs what trackers are tested against, at the versions in scripts/npm/contracts: GitHub's
-# description of its interface, examples of its webhooks, and a real board that speaks
-# MCP. Prints the folder: ORANGE_NPM_DIR, else orange-contracts in the cache folder of the
-# user, about 0.5 GB. It is installed again when the lock file changes. Without npm, and where
-# it cannot be installed, it prints nothing, and the tests that want it say that they skip.
+# Installs what the tests of trackers need, at the versions in scripts/npm/contracts: GitHub's
+# description of its API, examples of its webhooks, and a real board that speaks MCP. Prints the
+# folder: ORANGE_NPM_DIR, or orange-contracts in the cache folder of the user, about 0.5 GB. When
+# the lock file changes, the script installs them again. Without npm, or if the installation fails,
+# it prints nothing, and the tests that need the folder say that they skip.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -19,7 +19,7 @@ if ! cmp -s scripts/npm/contracts/package-lock.json "$dir/package-lock.json"; th
 		exit 0
 	}
 	scripts/npm/install.sh contracts "$dir" || {
-		echo "contracts: npm could not install them: tests that want them are skipped" >&2
+		echo "contracts: npm could not install them: tests that need them are skipped" >&2
 		exit 0
 	}
 fi

@@ -1,15 +1,15 @@
 #!/bin/sh
-# One card goes over the embedded board: business analyst, architect, developer, reviewer,
-# operations. The workers play a script and never touch the board: each ends with a result
-# in JSON, and Orange does what it may ask for. The developer fails once and recovers;
-# operations asks the architect before the merge. A person approves by tags. No key, no
-# network. Everything happens in a temporary folder.
+# Moves one card over the local board: business analyst, architect, developer, reviewer, operations.
+# The agents follow a script and never change the board: each ends with a result in JSON, and
+# Orange makes the changes that the role may request. The developer fails once and recovers;
+# operations asks the architect before the merge. A person approves by tags. The demo needs no key
+# and no network, and uses a temporary folder.
 set -eu
 
 . "$(dirname "$0")/stage.sh"
 tagged() { orange board show 1 --json | grep -q "\"$1\"" && orange task show "$id" --json | grep -q '"status":"board"'; }
 
-say "1. A repository whose tasks are cards, and a script for the workers to play"
+say "1. A repository whose tasks are cards, and a script for the agents"
 cat >"$work/workers.yaml" <<'SCRIPT'
 ba:
   - say: |
@@ -59,30 +59,30 @@ ops#2:
 SCRIPT
 run project add --workflow joan-board
 
-say "2. A card. The business analyst and the architect are called because of where it is"
+say "2. A card. Its column and tags start the business analyst and the architect"
 run board add "Let customers log in" --description "Customers want to log in." --harness "script:$work/workers.yaml"
 id=$(ids)
 until_it "the plan" tagged Plan-Pending-Approval
 run inbox
 
-say "3. A person approves the plan. The developer fails, a person helps, the developer goes on"
+say "3. A person approves the plan. The developer fails, a person helps, the developer continues"
 run board tag 1 Plan-Approved
 until_it "the failure" tagged Implementation-Failed
 run inbox
 run board tag 1 --remove Implementation-Failed
 until_it "the review" tagged Review-Approved
 
-say "4. The reviewer asked for Ops-Ready as well, which is not its to set: a person does"
-run board show 1 | sed '/^Comment 1,/,$d' # the nine comments that the workers left are not shown here
+say "4. The reviewer also asked for Ops-Ready, which only a person may set: a person does"
+run board show 1 | sed '/^Comment 1,/,$d' # without the nine comments of the agents
 run board show 1 | sed -n 's/^  - not done: /The last comment says what was not done: /p'
 run board tag 1 Ops-Ready
 
-say "5. Operations asks the architect, goes on with the answer, and Orange merges"
+say "5. Operations asks the architect, continues with the answer, and Orange merges"
 run task wait "$id" --for done --timeout 60s
 printf '$ git log --oneline main\n'
 git --no-pager log --oneline main
 
-say "6. What the card has been through, without comments and claims"
+say "6. The history of the card, without comments and claims"
 run board history 1 | grep -Ev '  said: |; (claimed|released) by '
 
 say "7. Why the task moved: every line is a decision, and orange task history has the rest"

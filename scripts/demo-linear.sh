@@ -1,9 +1,9 @@
 #!/bin/sh
 # Three issues of a Linear team go Backlog -> Started -> Finished -> Delivered -> Accepted.
-# Linear is played by a server on this machine that checks every request against a schema;
-# the agents play scripts. One issue is held back by a comment, and its QA never says how
-# it went. Orange is killed in the middle, and so is Linear. Afterwards no comment is there
-# twice and no state is missing. No key, no network, everything in a temporary folder.
+# A server on this machine takes the place of Linear and checks every request against a schema; the
+# agents follow scripts. A comment holds one issue, and its QA agents do not report an outcome. The
+# script kills Orange and the server. At the end no comment exists twice and no state is missing.
+# The demo needs no key and no network, and uses a temporary folder.
 set -eu
 
 folder() { (cd "$(dirname "$1")" && pwd); }
@@ -21,10 +21,10 @@ start_linear() {
 }
 in_linear() { "$person" "$work/linear.url" "$@"; }
 is_in() { [ "$(in_linear state "$1")" = "$2" ]; }
-task_of() { sed -n "s/^begun .*lin:$1 .* task \([0-9A-Za-z]*\)$/\1/p" "$work/dispatched"; }
+task_of() { sed -n "s/^started .*lin:$1 .* task \([0-9A-Za-z]*\)$/\1/p" "$work/dispatched"; }
 dispatch() { printf '$ orange dispatch --once\n'; orange dispatch --once >"$work/round"; cat "$work/round"; cat "$work/round" >>"$work/dispatched"; }
 
-say "1. A team in Linear with three issues; one is held back by a comment"
+say "1. A team in Linear with three issues; a comment holds one of them"
 cat >"$work/issues.json" <<'JSON'
 [{"title": "Show the cart", "description": "Customers want to see what they buy.", "state": "Backlog", "author": "alice", "priority": 2},
  {"title": "Let customers pay", "description": "By card.", "state": "Backlog", "author": "alice", "priority": 1},
@@ -49,7 +49,7 @@ run project add --workflow linear-sdlc --pool-size 3
 run tracker add lin --kind linear --url "http://$linear_addr/graphql" --scope ENG --token env:LINEAR_API_KEY --author alice --harness "script:$work/agents.yaml"
 run tracker test lin
 
-say "3. Dispatch: the most urgent first, but not what is held"
+say "3. Dispatch: the most urgent issue first, but not the held one"
 dispatch
 
 say "4. Orange is killed while the agents work; the next command starts it again"
@@ -57,14 +57,14 @@ until_it "the first task" is_in ENG-1 Started
 kill -9 "$(head -n 1 "$ORANGE_HOME/server.lock")" && echo "killed"
 run task list
 
-say "5. Linear is killed as well; what is owed to it is kept and tried again"
+say "5. Linear is killed as well; Orange keeps pending writes and retries them"
 kill -9 "$linear_pid"; wait "$linear_pid" 2>/dev/null || true
 sleep 1
 start_linear
 for issue in ENG-1 ENG-3; do run task wait "$(task_of $issue)" --for Accepted --timeout 120s; done
 for issue in ENG-1 ENG-3; do until_it "$issue" is_in $issue Accepted; done
 
-say "6. alice lets the second one go. Its QA does not say how it went, again and again"
+say "6. alice resumes the held issue. Its QA ends three times without a report"
 in_linear comment ENG-2 alice RESUME
 cat >>"$work/forgetful.yaml" <<'SCRIPT'
 qa#4:
@@ -78,15 +78,15 @@ run inbox
 orange task explain "$second" | sed "/^Ways out/,\$d"
 
 
-say "7. A person looks, and has it tested again; the fourth QA says how it went"
+say "7. A person starts QA again; the fourth one reports its outcome"
 run task answer "$second" "Say how it went, with the marker."
 run task wait "$second" --for Accepted --timeout 120s
 until_it ENG-2 is_in ENG-2 Accepted
 
-say "8. In Linear: no state is missing, and nothing was said twice"
+say "8. In Linear: no state is missing, and no comment exists twice"
 in_linear show
 for issue in ENG-1 ENG-2 ENG-3; do in_linear check $issue Backlog Started Finished Delivered Accepted; done
 run tracker list
 run doctor | grep trackers
-if grep -rqs "$LINEAR_API_KEY" "$ORANGE_HOME" "$work/shop"; then echo "demo: the secret was written down" >&2; exit 1; fi
-echo "The secret is in no file of Orange."
+if grep -rqs "$LINEAR_API_KEY" "$ORANGE_HOME" "$work/shop"; then echo "demo: a file contains the secret" >&2; exit 1; fi
+echo "No file of Orange contains the secret."

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The main job from end to end on the embedded default: two tasks at once, with agents
-# that play a script in real worktrees and real terminals. Five things go wrong, and each is
-# named when it happens: an agent needs an answer, a worker is killed, the server is killed,
-# a check of the project fails, and a review fails. Both tasks are merged. No key, no network.
-# Everything happens in a temporary folder.
+# Runs two tasks at the same time with the default workflow, from creation to merge. The agents
+# follow a script in real worktrees and real terminals. Five things go wrong, and the demo names
+# each: an agent needs an answer, a worker is killed, the server is killed, a check of the project
+# fails, and a review fails. Both tasks are merged. The demo needs no key and no network, and uses
+# a temporary folder.
 set -eu
 
 . "$(dirname "$0")/stage.sh"
@@ -21,7 +21,7 @@ screen() {
 	tmux -S "$work/watch.sock" kill-server
 }
 
-say "1. A repository, and a script for each worker and reviewer to play"
+say "1. A repository, and a script for each worker and reviewer"
 cat >"$work/login.yaml" <<'SCRIPT'
 worker:
   - section: {name: Questions, text: "May a user name have spaces?"}
@@ -106,7 +106,7 @@ orange task history "$login" | sed -n 's/^[^ ]* *\([^ ]*\)  *status.changed  *\(
 say "3. The check and both reviews passed in the end. This is the dashboard: orange without arguments"
 screen reviewing
 
-say "4. Look at the change, and merge it. A task is done when its commit is in the default branch"
+say "4. Review the change and merge it. A task is done when its commit is in the default branch"
 printf '$ git diff main...login\n'
 git --no-pager diff main...login
 run task merge "$login"
@@ -116,11 +116,11 @@ run task wait "$search" --for done --timeout 60s
 printf '$ git log --oneline --graph\n'
 git --no-pager log --oneline --graph
 
-say "5. What it came to, and whether every record is what its journal folds to"
+say "5. The cost, and whether every record agrees with its journal"
 run stats --by role
 run doctor | grep -E '^\$|journal|chain|anchors'
 
-say "Now in a repository of yours, with an agent that you are logged in to (claude, codex, opencode, gemini or pi):"
+say "Next, use a repository of your own, with an agent that you are logged in to (claude, codex, opencode, gemini or pi):"
 cat <<NEXT
   export PATH="$(dirname "$bin"):\$PATH"
   cd ~/code/shop

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Runs test/forge against a real Gitea. It is built once, from the Go module proxy, at the
-# version that was tried, and kept in ORANGE_FORGE_DIR, else in orange-forge in the cache
-# folder of the user: about 150 MB, after a build that takes many minutes. A program that is
-# there already can be named with ORANGE_GITEA_BIN. Arguments go to go test.
+# Runs test/forge against a real Gitea. The script builds Gitea once, from the Go module proxy, at
+# the version that was tested, in ORANGE_FORGE_DIR, or in orange-forge in the cache folder of the
+# user: about 150 MB, after a build that takes many minutes. ORANGE_GITEA_BIN names an existing
+# program instead. Arguments go to go test.
 set -eu
 
 version=1.25.5
@@ -16,8 +16,8 @@ need() {
 	}
 }
 
-# build compiles Gitea in a folder of its own, which takes its place only when it is whole:
-# the program, and beside it the files that it reads as it runs.
+# build compiles Gitea in a temporary folder and moves it into place when it is complete: the program
+# and the files that it reads.
 build() {
 	need cc "install a C compiler, which SQLite needs"
 	mkdir -p "$dir"
@@ -29,7 +29,7 @@ build() {
 	from=$(cd "$work" && go mod download -json "code.gitea.io/gitea@v$version" |
 		sed -n 's/^[[:space:]]*"Dir": "\(.*\)",*$/\1/p')
 	[ -d "$from" ] || {
-		echo "forge: Gitea $version cannot be fetched: see whether go env GOPROXY can be reached" >&2
+		echo "forge: Gitea $version cannot be fetched: check that the address in go env GOPROXY can be reached" >&2
 		exit 1
 	}
 	cp -R "$from" "$work/source"
@@ -57,7 +57,7 @@ if [ -z "${ORANGE_GITEA_BIN:-}" ]; then
 	)
 fi
 [ -x "$ORANGE_GITEA_BIN" ] || {
-	echo "forge: ORANGE_GITEA_BIN=$ORANGE_GITEA_BIN is no program: unset it and Gitea is built" >&2
+	echo "forge: ORANGE_GITEA_BIN=$ORANGE_GITEA_BIN is not a program: unset it, and this script builds Gitea" >&2
 	exit 1
 }
 export ORANGE_GITEA_BIN

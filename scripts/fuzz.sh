@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs every fuzz target for a while each, with two workers. Argument: how long, like 30s or
-# 5m; 10s if there is none. A target that is not built here, and so is not run, is an error.
+# 5m; the default is 10s. A target that is not built on this system, and so does not run, is an error.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -15,8 +15,8 @@ for file in $(git ls-files -co --exclude-standard '*_test.go' | xargs grep -l '^
 		echo "== $dir $target"
 		found=$((found + 1))
 		if go test -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 20x -parallel 2 "./$dir" >"$said" 2>&1; then
-			grep -q '^fuzz: elapsed' "$said" && continue # go says ok as well if there is no such target
-			echo "it was not run: see its build constraints"
+			grep -q '^fuzz: elapsed' "$said" && continue # go also prints ok if there is no such target
+			echo "the target did not run: see its build constraints"
 		fi
 		# The go tool sometimes reports the end of the time itself as a failure
 		# (golang.org/issue/75804). A finding is always written to a file.

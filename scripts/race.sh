@@ -1,5 +1,6 @@
 #!/bin/sh
-# Prints the flags of go test for tests with the race detector. SQLite, which is C translated to Go, and the C library that
-# it calls are left out: they share nothing with our goroutines but what database/sql and the driver guard, which are
-# watched, and watching every access of theirs to memory takes four fifths of the processor time of tests that have a store.
+# Prints the flags of go test for tests with the race detector. It leaves out
+# SQLite, which is C translated to Go, and the C library that SQLite calls: database/sql and the driver, which the detector
+# watches, guard everything that they share with our goroutines, and watching all their memory accesses takes four fifths of
+# the processor time of tests with a store.
 echo "-race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=modernc.org/libc=-race=false"

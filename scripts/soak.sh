@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs the tests of every package that starts processes again and again, with the race
-# detector, while the machine is busy, to find failures that come only now and then. The merge
-# storms are longer than in make check and have another seed in each round. The tests of the
-# model checker, which are longer here too, start no process and run in the first round only.
+# detector, while the machine is busy, to find rare failures. The tests of many concurrent merges
+# are longer than in make check and have another seed in each round. The tests of the model
+# checker, which are longer here too, start no process and run in the first round only.
 #
 # Every test program is built once, from a copy of the tree, so that work on the tree can go on.
 # Programs run side by side, also those of different rounds and several copies of the same one;
@@ -17,8 +17,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-# soak.sh --one FOLDER NAME ROUND runs one test program of FOLDER and says how it went. It is
-# what xargs starts below. It always succeeds: failures are counted by the files they leave.
+# soak.sh --one FOLDER NAME ROUND runs one test program of FOLDER and prints its result.
+# xargs starts it below. It always succeeds: each failure leaves a file, and the script counts the files.
 if [ "${1:-}" = --one ]; then
 	work=$2 name=$3 round=$4
 	ORANGE_SOAK_SEED=$((SOAK_SEED + round - 1))
@@ -48,7 +48,7 @@ $(go list ./internal/runtime/... ./internal/host/... ./internal/server/...)
 ./internal/ui/api ./internal/ui/cli ./internal/ui/mcp ./internal/ui/web ./internal/ui/tui
 ./internal/core/verify"}
 ORANGE_NPM_DIR=$(scripts/contracts.sh)
-GORACE=atexit_sleep_ms=0 # else every process with the race detector takes a second to exit
+GORACE=atexit_sleep_ms=0 # without it, every process with the race detector takes a second to exit
 export ORANGE_NPM_DIR SOAK_SEED SOAK_RUN GORACE
 
 work=$(mktemp -d /tmp/soak.XXXXXX)
@@ -71,7 +71,7 @@ go build -o "$ORANGE_TEST_PROGRAM" ./cmd/orange
 number=0
 for package in $packages; do
 	race=$(scripts/race.sh) rounds=$count
-	case "$package" in */core/verify) race= rounds=1 ;; esac # it starts nothing and searches for long
+	case "$package" in */core/verify) race= rounds=1 ;; esac # it starts no process and takes long
 	number=$((number + 1))
 	# shellcheck disable=SC2086 # the flags are words
 	go test -c $race -o "$work/bin/$number.test" "$package"

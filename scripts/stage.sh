@@ -1,6 +1,6 @@
-# What the demonstrations share: a temporary home, the program in PATH, and words for the
-# screen. Sourced with the program as its first argument; ids of tasks are cancelled at the
-# end, and everything is removed.
+# Shared by the demonstrations: a temporary home, the program in PATH, and functions that print.
+# Source it with the program as the first argument. At the end it cancels the tasks and removes
+# everything.
 bin=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 work=$(mktemp -d)
 export ORANGE_HOME="$work/home" HOME="$work" XDG_CONFIG_HOME="$work/config" XDG_RUNTIME_DIR="$work"
@@ -31,7 +31,7 @@ run() { # run ARGUMENTS...: prints the command so that it can be pasted, and run
 until_it() { # until_it WHAT COMMAND...: waits until the command succeeds
 	what=$1; shift; n=0
 	until "$@" >/dev/null 2>&1; do
-		n=$((n + 1)); [ $n -lt 1500 ] || { echo "demo: it does not come: $what" >&2; exit 1; }
+		n=$((n + 1)); [ $n -lt 1500 ] || { echo "demo: waited in vain for: $what" >&2; exit 1; }
 		sleep 0.02
 	done
 }
@@ -39,4 +39,4 @@ git init -q -b main "$work/shop"
 cd "$work/shop"
 git config user.name demo
 git config user.email demo@localhost
-echo 'shop' >README && git add README && git commit -qm 'begin'
+echo 'shop' >README && git add README && git commit -qm 'start'

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes sure that what Orange needs is there and new enough, or says how to get it. With the
-# argument test, also what only its tests need: a browser, whose tests are skipped where
-# it is not there and cannot be installed, but for continuous integration (CI=true), and gh.
+# Checks that the tools that Orange needs are installed and new enough, or prints how to install them.
+# With the argument test, it also checks what only the tests need: gh and a browser. If there is no
+# browser and it cannot be installed, its tests are skipped, except in continuous integration (CI=true).
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -32,8 +32,8 @@ recent() {
 	exit 1
 }
 
-# Systems package old versions of Go, so it is never installed from them. A Go of 1.21 or newer
-# fetches the version in go.mod by itself, and then says that version here.
+# Packages of systems have old versions of Go, so the script never installs Go from them. Go 1.21 or
+# newer fetches the version in go.mod by itself, and then reports that version here.
 wanted_go=$(sed -n 's/^go \([0-9]*\.[0-9]*\).*/\1/p' go.mod)
 get_go="get it from https://go.dev/dl"
 command -v go >/dev/null 2>&1 || {
@@ -63,7 +63,7 @@ browser() {
 	[ "${CI:-}" != true ]
 }
 
-# gh is only looked at: a test compares its commands with those that reviewers may run.
+# gh is optional: a test compares its commands with those that reviewers may run.
 forge() {
 	command -v gh >/dev/null 2>&1 && return 0
 	if [ "$(uname)" = Linux ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Makes the pictures of docs/TOUR.md. Arguments: the program orange, the program of
-# test/tour, and the folder for the pictures. Agents that play scripts bring tasks into the
-# states that are shown; the dashboard runs in a real tmux, the page in a real browser.
-# Everything else happens in a temporary folder.
+# Creates the pictures of docs/TOUR.md. Arguments: the program orange, the program of
+# test/tour, and the folder for the pictures. Agents that follow scripts bring tasks into the
+# shown states; the dashboard runs in a real tmux, the page in a real browser. Everything else is
+# in a temporary folder.
 set -eu
 
 tour=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
 pictures=$(cd "$3" && pwd)
 . "$(dirname "$0")/stage.sh"
-agents=/tmp/shop-agents # short, because it is seen
+agents=/tmp/shop-agents # short, because it is visible
 mkdir "$agents"
 trap 'rm -rf "$agents"; finish' EXIT
 

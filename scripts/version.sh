@@ -1,7 +1,7 @@
 #!/bin/sh
 # Prints the flags of the linker that stamp the version and the commit. A commit without a tag
-# is 0.1.0-dev+COMMIT; changes that are not committed add .dirty and a hash of them, so that no
-# two builds have the same version. Outside a git repository it prints nothing.
+# has the version 0.1.0-dev+COMMIT; uncommitted changes add .dirty and their hash, so that no two
+# builds have the same version. Outside a git repository it prints nothing.
 set -eu
 cd "$(dirname "$0")/.."
 
