@@ -121,10 +121,10 @@ func (s *Site) signalFromForm(r *http.Request, id, note string) (signal.Signal, 
 			return ask, err
 		}
 		if v.Task.Asked == nil {
-			return ask, newRefusal(http.StatusConflict, "this task does not wait for approval any more: see the inbox")
+			return ask, newRefusal(http.StatusConflict, "this task no longer waits for approval: see the inbox")
 		}
 		if now := v.Task.Asked.To; now != to {
-			return ask, newRefusal(http.StatusConflict, "the task now requests %s, not %s: look again and decide", now, to)
+			return ask, newRefusal(http.StatusConflict, "the task now requests %s, not %s: check it and decide again", now, to)
 		}
 		ask.To = to
 	case "spawn":

@@ -184,7 +184,7 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 	case engine.VerbApproveChanges:
 		button(engine.VerbApproveChanges, "Approve these changes", "go")
 	case engine.RequestChanges:
-		it.Ask, it.Words = "What is to change", r.Note
+		it.Ask, it.Words = "What to change", r.Note
 	case explain.VerbApprove:
 		if to := s.askedFor(ctx, r.ID); to != "" {
 			it.Ask = "Why (optional)"
@@ -210,7 +210,7 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 	case r.Wants == explain.ItemAttention:
 		button(explain.VerbResume, "Try again", "")
 	case r.Wants == explain.ItemReview && r.May(engine.RequestChanges):
-		it.Ask = "What is to change"
+		it.Ask = "What to change"
 	}
 	for _, w := range moveButtons(r.ID, r.Moves, s.endPredicate(ctx, r.WorkflowHash)) {
 		if w.Do == engine.RequestChanges {

@@ -159,7 +159,7 @@ func (s *Site) renderPage(w http.ResponseWriter, r *http.Request, status int, na
 
 // writeBrokenPage responds that the page could not be rendered.
 func (s *Site) writeBrokenPage(w http.ResponseWriter, err error) {
-	s.o.Log.Error("make a page", "component", "web", "error", err)
+	s.o.Log.Error("render a page", "component", "web", "error", err)
 	http.Error(w, "cannot render the page: see orange log", http.StatusInternalServerError)
 }
 

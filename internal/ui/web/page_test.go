@@ -233,7 +233,7 @@ func TestAnIdleAgentIsAnswered(t *testing.T) {
 	w.setFacts(workingTask, overview.Facts{Reasons: []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: "Shall it be:\n\n- **blue**?\n- <script>alert(1)</script>?"}}})
 	v := newEnv(t, w).visitor(t)
 	_, body := v.get("/inbox?kind=idle")
-	says(t, body, []string{`aria-current="true">reply`, "<h3>Last message (worker)</h3>", "<li><strong>blue</strong>?", "&lt;script&gt;", "Your answer</label>", `value="answer" class="go"`, `<p class="words clipped">the worker asks something, and waits for an answer`, `class="written end"`}, []string{"<script>alert"})
+	says(t, body, []string{`aria-current="true">reply`, "<h3>Last message (worker)</h3>", "<li><strong>blue</strong>?", "&lt;script&gt;", "Your answer</label>", `value="answer" class="go"`, `<p class="words clipped">the worker asks something and waits for an answer`, `class="written end"`}, []string{"<script>alert"})
 	_, body = v.get("/")
 	says(t, body, []string{"You: reply"}, nil)
 	if res, body := v.form("/act/"+workingTask, url.Values{"do": {"answer"}, "note": {"blue"}, "back": {"/inbox"}}); res.StatusCode != 303 || w.last().Verb != engine.VerbAnswer || w.last().Note != "blue" {
@@ -312,10 +312,10 @@ func TestTheInboxAsksWhatIsToChangeOnlyWhereWorkCanBeSentBack(t *testing.T) {
 		body, _, _ = strings.Cut(body, "</form>")
 		return body
 	}
-	says(t, item(), []string{"What is to change", `value="request-changes"`, `value="merge"`}, nil)
+	says(t, item(), []string{"What to change", `value="request-changes"`, `value="merge"`}, nil)
 	oneWay := w.AddWorkflow(t, "t.yaml", strings.Replace(boardWorkflow, "  - {from: reviewing, to: working, as: request-changes, by: [human]}\n", "", 1))
 	w.Change(reviewingTask, func(t *task.Task) { t.WorkflowHash = oneWay.Hash })
-	says(t, item(), []string{`value="merge"`, `value="move:done"`}, []string{"What is to change", "<textarea", `value="request-changes"`})
+	says(t, item(), []string{`value="merge"`, `value="move:done"`}, []string{"What to change", "<textarea", `value="request-changes"`})
 }
 
 // What ends a task takes a second step wherever it is asked for.

@@ -59,13 +59,13 @@ func TestTaskPage(t *testing.T) {
 			"No agent has worked on it yet", `class="wf-place wf-visited wf-here"`, `value="move:cancelled"`, "The task ends without a result.", `>2 commits, &#43;3 −1<`,
 		}, []string{`value="delete"`, `value="merge"`, "wf-live"}},
 		"one at work": {func(s *taskBackend) { s.ask("complete"); s.spend() }, "", []string{
-			"attempt 1 is at work", "wf-here wf-live", `id="task-attempts"`, "123k tokens", "$0.42", "See its terminal", "Its last words",
+			"attempt 1 is at work", "wf-here wf-live", `id="task-attempts"`, "123k tokens", "$0.42", "See its terminal", "Its last message",
 			`aria-label="Workflow studio. The task is in working. Its way was pending, then working."`, `<b>working</b>`, `value="pause"`, "Wait for the worker",
 		}, []string{`id="review"`}},
 		"one that waits for an answer": {func(s *taskBackend) { s.ask("complete"); s.ask("ask") }, "", []string{`value="answer"`, `<label for="note-answer">Your answer</label>`, " required>"}, nil},
 		"one to review": {func(s *taskBackend) { s.ask("complete"); s.ask("complete") }, "", []string{
 			`href="#review"`, "var more = 2", "src/&lt;b&gt;login.go", "func &lt;script&gt;", `name="remark"`, `data-line="2" data-side="old"`, `value="create-pr"`, `value="push"`,
-			`data-path="README"`, "2 files, <span class=\"plus\">+3</span>", "What is to change",
+			`data-path="README"`, "2 files, <span class=\"plus\">+3</span>", "What to change",
 		}, nil},
 		"one that asks for approval": {func(s *taskBackend) {
 			s.ask("complete")
@@ -137,7 +137,7 @@ func TestTaskInThePast(t *testing.T) {
 		t.Fatalf("status %d: %s", res.StatusCode, body)
 	}
 	says(t, body, []string{
-		`id="status">pending</span>`, `data-past`, "Nothing can be asked for here", fmt.Sprintf("1 of %d", last), `href="/tasks/` + taskID + `?at=2" rel="next"`,
+		`id="status">pending</span>`, `data-past`, "You cannot request anything here", fmt.Sprintf("1 of %d", last), `href="/tasks/` + taskID + `?at=2" rel="next"`,
 		`max="` + fmt.Sprint(last) + `" value="1"`, `moment move later`, `aria-current="true"`, `The task is in pending.`, `<section id="task-acts" data-live aria-label="What you can do" hidden>`,
 	}, []string{`action="/act/`, `id="task-diff"`, "wf-live", `rel="first"`})
 	_, body = v.get(fmt.Sprintf("/tasks/%s?at=%d", taskID, last))
@@ -173,7 +173,7 @@ func TestReview(t *testing.T) {
 		"too much":                    {remarks(strings.Repeat("x", 70_000)), "reviewing", 400, "", []string{"longer than 64 KB"}},
 		"a refusal keeps what was written": {remarks("not <now>", [4]string{"src/<b>login.go", "3", "", "line three"}, [4]string{"src/<b>login.go", "2", "old", "gone"}, [4]string{"README", "0", "", "the file"}, [4]string{"away.go", "9", "", "elsewhere"}),
 			"working", 409, "", []string{
-				">not &lt;now&gt;</textarea>", ">line three</textarea>", ">gone</textarea>", ">the file</textarea>", ">elsewhere</textarea>", "away.go:9 (not shown any more)", `banner bad`, "request-changes",
+				">not &lt;now&gt;</textarea>", ">line three</textarea>", ">gone</textarea>", ">the file</textarea>", ">elsewhere</textarea>", "away.go:9 (no longer shown)", `banner bad`, "request-changes",
 			}},
 	}
 	for name, tt := range tests {

@@ -129,7 +129,7 @@ func (p *taskPage) addActions() {
 		}
 	}
 	if row.Kind == workflow.CheckDo && row.MayCheck() {
-		add(taskAct{Do: engine.VerbCheck, Label: "Run the checks again", Why: "the task goes on with their result", Class: "go"})
+		add(taskAct{Do: engine.VerbCheck, Label: "Run the checks again", Why: "the task continues with their result", Class: "go"})
 	}
 	if t.Paused || t.Attention != "" {
 		add(taskAct{Do: "resume", Label: "Resume", Why: "the task continues, and failed effects are tried again", Class: "go"})
@@ -139,7 +139,7 @@ func (p *taskPage) addActions() {
 		add(taskAct{Do: engine.VerbSend, Label: "Send a message", Why: "to the living agent; the task stays where it is", Words: "Message", Must: true})
 	}
 	if row.Life == overview.Alive && row.Kind == workflow.Agent {
-		add(taskAct{Do: engine.Respawn + ":" + engine.Force, Label: "Replace the agent", Class: "end", Confirm: "The agent is ended, and another one starts in the same worktree. This is no crash."})
+		add(taskAct{Do: engine.Respawn + ":" + engine.Force, Label: "Replace the agent", Class: "end", Confirm: "The agent is ended, and another one starts in the same worktree. This does not count as a crash."})
 	}
 	p.addMoves(add)
 	if !t.Paused && row.Kind != workflow.Terminal {

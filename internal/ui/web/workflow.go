@@ -232,7 +232,7 @@ func (p *workflowPages) simulateWorkflow(w http.ResponseWriter, r *http.Request)
 	if err != nil {
 		return err
 	}
-	p.finishForm(w, r, "/workflows/"+hash, fmt.Sprintf("%s were played.", humanize.Plural(runs, "task")))
+	p.finishForm(w, r, "/workflows/"+hash, fmt.Sprintf("%s simulated.", humanize.Plural(runs, "task")))
 	return nil
 }
 

@@ -81,7 +81,7 @@ func workflowEdges(def *workflow.Definition) []workflowEdge {
 			by = append(by, string(a))
 		}
 		for _, a := range e.Confirm {
-			by = append(by, string(a)+" if a person agrees")
+			by = append(by, string(a)+" if a person approves")
 		}
 		if e.When != nil {
 			conditions = append(conditions, ansi.OneLine(e.When.Source))

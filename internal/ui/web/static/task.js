@@ -26,7 +26,7 @@ function remark(row) {
   const { path, line, side } = row.dataset;
   const text = make("textarea", { name: "remark", rows: 3 });
   const label = make("label", {}, `${side === "old" ? "Removed line" : "Line"} ${line} of ${path}`, text);
-  const drop = make("button", { type: "button", className: "quiet", textContent: "Take back" });
+  const drop = make("button", { type: "button", className: "quiet", textContent: "Remove" });
   const box = make("div", { className: "remark" }, label, hidden("path", path), hidden("line", line), hidden("side", side), drop);
   const cell = make("td", { colSpan: 3 }, box);
   const made = make("tr", { className: "remark-row" }, cell);
@@ -167,7 +167,7 @@ if (box) {
       const news = JSON.parse(e.data);
       leave();
       over = !news.again;
-      note(over ? news.why : "The connection is lost; it comes back by itself.");
+      note(over ? news.why : "The connection is lost; the page reconnects by itself.");
       if (!over) again = setTimeout(watch, 2000);
     });
   };
