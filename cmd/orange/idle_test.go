@@ -57,7 +57,7 @@ reviewer:
   - idle:
 `)
 	item := s.asked(id)
-	hasAll(t, "the item", item.Text, "the worker asks something, and waits for an answer", "Which one should I take?")
+	hasAll(t, "the item", item.Text, "the worker asks something and waits for an answer", "Which one should I take?")
 	hasAll(t, "the command", item.Do, "orange task answer "+string(id))
 	if len(item.Reasons) != 1 || item.Reasons[0].Kind != explain.BecauseOfMessage || item.Reasons[0].By != "worker" ||
 		item.Reasons[0].Text != "I see **two** ways.\n\n1. a table\n2. a file\n\nWhich one should I take?" {

@@ -87,7 +87,7 @@ acceptance:
 		if item.Kind != explain.ItemNoAnswer || item.Status != "Finished" {
 			t.Errorf("the inbox says %+v", item)
 		}
-		hasAll(t, "the inbox", item.Text, "the qa did not say how it went")
+		hasAll(t, "the inbox", item.Text, "the qa did not report its outcome")
 		s.follows(item)
 		words := s.prompt(id, 3)
 		hasAll(t, "the question", words, "you did not say how it went so that it counts", "<!-- WORK_RESULT:passed nonce=")

@@ -55,7 +55,7 @@ func TestTheCheapestWayOn(t *testing.T) {
 			w.send(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: 1, Role: "worker"})
 		}, explain.Unblock{Opens: "the worker to be started again"}, true},
 		{"paused", true, func(w *world) { w.perform(); w.send(signal.Signal{Kind: signal.Pause, Actor: task.Human}) },
-			explain.Unblock{Run: "orange resume " + id, Opens: "effects and timers of the task go on"}, false},
+			explain.Unblock{Run: "orange resume " + id, Opens: "effects and timers of the task continue"}, false},
 		{"a question", true, func(w *world) { w.perform(); request("clarification")(w) },
 			explain.Unblock{Run: "orange task answer " + id + ` "..."`, Opens: "clarification -> planning"}, false},
 		{"stuck with nothing new", true, func(w *world) { w.perform(); stuck(w) },

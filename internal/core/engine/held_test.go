@@ -164,7 +164,7 @@ func TestFailedWorkIsHeldForAPerson(t *testing.T) {
 			t.Errorf("%+v, crashed %q", w.task.Counters, w.task.Crashed)
 		}
 		it, ok := explain.InboxItem(w.def, w.task)
-		if !ok || it.Kind != explain.ItemFailed || !strings.HasPrefix(it.Text, "qa says failed: the button is dead; it is your turn: send it back to the development, or let the qa look again with orange task respawn") ||
+		if !ok || it.Kind != explain.ItemFailed || !strings.HasPrefix(it.Text, "qa says failed: the button is dead; it is your turn: send it back to the development, or let the qa check again with orange task respawn") ||
 			!strings.HasSuffix(narrate.FormatCommand(it.Action), "--status Started") {
 			t.Errorf("%+v, %v", it, ok)
 		}

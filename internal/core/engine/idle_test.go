@@ -411,7 +411,7 @@ func TestTheLastMessageIsAReason(t *testing.T) {
 	}
 	it, _ := explain.InboxItem(w.def, w.task)
 	it.SetReasons(got)
-	if it.Text != "the worker asks something, and waits for an answer: I see two ways. Which one should I take?" {
+	if it.Text != "the worker asks something and waits for an answer: I see two ways. Which one should I take?" {
 		t.Error(it.Text)
 	}
 	dead := workingNow(t)

@@ -36,7 +36,7 @@ func TestWhoMustActForEachKindOfState(t *testing.T) {
 			w.to(task.Human, "planning")
 			return w
 		}, "queued: the engine: it waits for a free workspace of project p"},
-		{"effects to be done", func(t *testing.T) *world { return begin(t, "orange", true) }, "agent: the engine: 2 effects are to be done, acquire_workspace first"},
+		{"effects to be done", func(t *testing.T) *world { return begin(t, "orange", true) }, "agent: the engine: 2 effects are pending, acquire_workspace first"},
 		{"an agent at work", working, "agent: worker: attempt 1 is at work"},
 		{"an agent that died", func(t *testing.T) *world {
 			w := working(t)
@@ -48,12 +48,12 @@ func TestWhoMustActForEachKindOfState(t *testing.T) {
 			w.perform()
 			w.end("worker")
 			return w
-		}, "agent: a person: the worker died and is not started again by itself"},
+		}, "agent: a person: the worker died, and Orange does not start it again"},
 		{"no agent", func(t *testing.T) *world {
 			w := &world{t: t, def: load(t, "orange"), now: start}
 			w.must(signal.Signal{Kind: signal.Import, Actor: task.Human, New: newTask(func(n *signal.New) { n.Status = "agent-review" })})
 			return w
-		}, "agent: the engine: no reviewer lives; the deadline repairs that"},
+		}, "agent: the engine: no reviewer lives; the deadline starts another one"},
 		{"a question", func(t *testing.T) *world {
 			w := working(t)
 			w.to("worker", "clarification")
@@ -71,7 +71,7 @@ func TestWhoMustActForEachKindOfState(t *testing.T) {
 			w := stuckTask(t)
 			w.to("worker", "reviewing")
 			return w
-		}, "halt: a person: the worker asks for reviewing, and a person must agree"},
+		}, "halt: a person: the worker asks for reviewing, and a person must approve it"},
 		{"paused", func(t *testing.T) *world {
 			w := working(t)
 			w.must(signal.Signal{Kind: signal.Pause, Actor: task.Human})

@@ -34,7 +34,7 @@ func TestAnAgentThatCouldNotStartIsTriedAgainLater(t *testing.T) {
 				if !ok || it.Kind != explain.ItemNotStarted || !strings.Contains(it.Text, "missing FOO") || !strings.Contains(narrate.FormatCommand(it.Action), "task respawn") {
 					t.Errorf("%+v", it)
 				}
-				if x := explain.Task(w.def, w.task, signal.Signal{At: w.now}); !strings.Contains(x.Why, "could not start and is tried again: booting missing FOO") {
+				if x := explain.Task(w.def, w.task, signal.Signal{At: w.now}); !strings.Contains(x.Why, "could not start and is started again later: booting missing FOO") {
 					t.Errorf("%q", x.Why)
 				}
 				w.fires(engine.Respawn)
@@ -125,7 +125,7 @@ func TestALivingAgentThatNeedsAPerson(t *testing.T) {
 		kind explain.ItemKind
 		text string
 	}{
-		task.NotStarted: {explain.ItemNotStarted, "the worker has not started and its screen stands still: Select login method"},
+		task.NotStarted: {explain.ItemNotStarted, "the worker has not started and its screen does not change: Select login method"},
 		task.TurnFailed: {explain.ItemTurnFailed, "the turn of the worker failed: Select login method"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -49,7 +49,7 @@ func (d *explainer) atBound(on workflow.TriggerKind) string {
 			return "the task goes to " + e.To
 		}
 	}
-	return "a person must look"
+	return "a person must act"
 }
 
 // waysAt returns which edges open and close when a counter reaches its bound, or "" if none does.

@@ -32,11 +32,11 @@ func (d *explainer) cheapestWithAgent(s *workflow.State) Unblock {
 	case live && d.isAbsent(a):
 		return Unblock{Opens: "the " + s.Role + " to be started"}
 	case live && (a.Condition.Name == task.WaitingPermission || a.Condition.Name == task.WaitingInput):
-		return d.unblockBy(VerbAttach, "the "+s.Role+" gets its answer at its terminal and goes on")
+		return d.unblockBy(VerbAttach, "the "+s.Role+" gets its answer at its terminal and continues")
 	case live && a.Condition.Name == task.NotStarted:
 		return d.unblockBy(VerbAttach, "the "+s.Role+" gets what its screen asks for and starts")
 	case live && a.Condition.Name == task.TurnFailed:
-		return d.unblockBy(VerbAttach, "the "+s.Role+" is told to go on, once what failed is fixed")
+		return d.unblockBy(VerbAttach, "the "+s.Role+" continues, once the cause is fixed")
 	case live && a.Condition.Name == task.Idle:
 		return Unblock{Opens: "the " + s.Role + ", which is idle", Until: until}
 	case live:
@@ -63,7 +63,7 @@ const (
 
 // cheapestWay returns the cheapest edge that a person may ask for.
 func (d *explainer) cheapestWay(s *workflow.State) Unblock {
-	best, least := Unblock{Opens: "nothing that a person could ask for here"}, costTooMuch
+	best, least := Unblock{Opens: "nothing: no request of a person opens an edge here"}, costTooMuch
 	for _, e := range d.waysOn() {
 		edit, possible := d.now.MissingForPerson(e)
 		cost := 0

@@ -182,7 +182,7 @@ func (d *explainer) agentOwner(s *workflow.State) (who, why string) {
 		return theEngine, fmt.Sprintf("the work failed in %s, and the %s is started when the cooldown of %s is over; a person's move, here or in the tracker, ends it, and so does orange task respawn %s", s.Name, s.Role, humanize.FormatDuration(s.Cooldown), d.t.ID)
 	}
 	if u := d.now.FailedStart(s); u != nil && !d.t.RespawnAt.IsZero() {
-		return theEngine, fmt.Sprintf("the %s could not start and is tried again: %s", s.Role, u.Words)
+		return theEngine, fmt.Sprintf("the %s could not start and is started again later: %s", s.Role, u.Words)
 	}
 	if !d.t.RespawnAt.IsZero() && d.t.Crashed == "" {
 		return theEngine, "the " + s.Role + " is started later"
@@ -191,9 +191,9 @@ func (d *explainer) agentOwner(s *workflow.State) (who, why string) {
 		return theEngine, "the " + s.Role + " died and will be started again"
 	}
 	if d.t.Crashed != "" && s.Respawn == workflow.RespawnManual {
-		return aPerson, "the " + s.Role + " died and is not started again by itself"
+		return aPerson, "the " + s.Role + " died, and Orange does not start it again"
 	}
-	return theEngine, "no " + s.Role + " lives; the deadline repairs that"
+	return theEngine, "no " + s.Role + " lives; the deadline starts another one"
 }
 
 // liveOwner returns who must act while an agent runs: the agent, or what it waits for.

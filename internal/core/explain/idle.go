@@ -25,13 +25,13 @@ func (d *explainer) idleText(w *task.Unanswered) string {
 	case lives && d.t.WorkFailed != "":
 		return fmt.Sprintf("%s; the %s waits", d.t.WorkFailed, w.Role)
 	case w.Asks && lives:
-		return fmt.Sprintf("the %s asks something, and waits for an answer", w.Role)
+		return fmt.Sprintf("the %s asks something and waits for an answer", w.Role)
 	case w.Asks:
-		return fmt.Sprintf("the %s ended with a question: your answer lets it go on", w.Role)
+		return fmt.Sprintf("the %s ended with a question: your answer lets it continue", w.Role)
 	case lives:
 		return fmt.Sprintf("the %s ended its turn without moving the task, and waits", w.Role)
 	}
-	return fmt.Sprintf("the %s ended while it waited: your words let it go on", w.Role)
+	return fmt.Sprintf("the %s ended while it waited: your answer lets it continue", w.Role)
 }
 
 // unstartedItem fills in the item of an agent that could not start: why, and what happens next.
@@ -40,9 +40,9 @@ func (d *explainer) unstartedItem(s *workflow.State, u *task.Unstarted, it *Item
 	it.Text, it.Action = fmt.Sprintf("the %s could not start: %s", s.Role, u.Words), d.taskAction(engine.Respawn)
 	switch {
 	case d.t.WorkFailed != "":
-		it.Text += fmt.Sprintf("; after %d tries it is not started again by itself", u.Count)
+		it.Text += fmt.Sprintf("; after %d tries Orange does not start it again", u.Count)
 	case u.Count <= engine.StartTries:
-		it.Text += fmt.Sprintf("; it is tried again after %s (try %d of %d)", humanize.FormatDuration(engine.StartDelay(u.Count)), u.Count+1, engine.StartTries+1)
+		it.Text += fmt.Sprintf("; it is started again after %s (try %d of %d)", humanize.FormatDuration(engine.StartDelay(u.Count)), u.Count+1, engine.StartTries+1)
 	}
 }
 

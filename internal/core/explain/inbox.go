@@ -114,7 +114,7 @@ func (d *explainer) heldItem(s *workflow.State, it *Item) {
 		return
 	}
 	if h := d.t.Handover; h != nil && len(h.Missing) > 0 && (d.t.LastReport == nil || d.t.LastReport.Outcome != string(signal.Failed)) {
-		it.Text += fmt.Sprintf("; it is your turn: let the %s go on with orange task respawn %s, or take the work as it is with orange task complete %s", s.Role, d.t.ID, d.t.ID)
+		it.Text += fmt.Sprintf("; it is your turn: let the %s continue with orange task respawn %s, or accept the work as it is with orange task complete %s", s.Role, d.t.ID, d.t.ID)
 		it.Action = d.taskAction(engine.Respawn)
 		return
 	}
@@ -129,7 +129,7 @@ func (d *explainer) heldItem(s *workflow.State, it *Item) {
 		if to.Role != "" {
 			whom = "the " + to.Role
 		}
-		it.Text += fmt.Sprintf("; it is your turn: send it back to %s, or let the %s look again with orange task respawn %s", whom, s.Role, d.t.ID)
+		it.Text += fmt.Sprintf("; it is your turn: send it back to %s, or let the %s check again with orange task respawn %s", whom, s.Role, d.t.ID)
 		it.Action = d.moveAction(e.To)
 		return
 	}
@@ -145,7 +145,7 @@ func reportedHalt(t *task.Task) bool {
 }
 
 func haltText(said *task.LastReport) string {
-	text := fmt.Sprintf("the %s cannot go on", said.Role)
+	text := fmt.Sprintf("the %s cannot continue", said.Role)
 	for _, more := range []string{said.Code, said.Detail, said.Diagnosis} {
 		if more != "" {
 			text += ": " + more
@@ -162,7 +162,7 @@ func (d *explainer) boardText() string {
 		text += ": set " + joinWays(set)
 	}
 	if len(off) > 0 {
-		text += ": take " + joinWays(off) + " off"
+		text += ": remove " + joinWays(off)
 	}
 	return text
 }
@@ -248,7 +248,7 @@ func atTerminal(a *task.Attempt) (kind ItemKind, text string) {
 	case task.WaitingInput:
 		return ItemInput, fmt.Sprintf("the %s: %s", a.Role, engine.ConditionText(c))
 	case task.NotStarted:
-		return ItemNotStarted, withReason("the "+a.Role+" has not started and its screen stands still", c.Detail)
+		return ItemNotStarted, withReason("the "+a.Role+" has not started and its screen does not change", c.Detail)
 	case task.TurnFailed:
 		return ItemTurnFailed, withReason("the turn of the "+a.Role+" failed", c.Detail)
 	}

@@ -48,7 +48,7 @@ type KindInfo struct {
 	Kind   ItemKind
 	Badge  string // on a card: what the reader should do
 	Notice string // in a notification that has no other text
-	Verb   string // the most helpful verb, unless the task has another; "" if a person must look first
+	Verb   string // the most helpful verb, unless the task has another; "" if a person must act first
 
 	Weight    Weight
 	Picture   string // short name of an emoji, as ntfy names them; "" for the default
@@ -66,15 +66,15 @@ var itemKinds = [...]KindInfo{
 	{Kind: ItemAttention, Badge: "You: look, it was given up", Notice: "something failed and was given up", Verb: VerbResume, Weight: Broken, Picture: "warning", Alarming: true, Timeless: true},
 	{Kind: ItemPermission, Badge: "You: permit", Notice: "an agent asks whether it may do something", Verb: VerbAttach, Weight: AgentWaits, Picture: "raised_hand", Condition: task.WaitingPermission, Complete: true},
 	{Kind: ItemInput, Badge: "You: answer", Notice: "an agent asks something at its terminal", Verb: VerbAttach, Weight: AgentWaits, Picture: "question", Condition: task.WaitingInput, Complete: true},
-	{Kind: ItemConfirm, Badge: "You: approve", Notice: "an agent asks for a move that you must grant", Verb: VerbApprove, Weight: AgentWaits, Picture: "raised_hand"},
+	{Kind: ItemConfirm, Badge: "You: approve", Notice: "an agent asks for a move that you must approve", Verb: VerbApprove, Weight: AgentWaits, Picture: "raised_hand"},
 	{Kind: ItemQuestion, Badge: "You: answer", Notice: "a task waits for an answer", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "question"},
-	{Kind: ItemIdle, Badge: "You: reply", Notice: "an agent asked something, or stopped, and waits for your words", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "question"},
+	{Kind: ItemIdle, Badge: "You: reply", Notice: "an agent asked something, or stopped, and waits for your answer", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "question"},
 	{Kind: ItemNotStarted, Badge: "You: it could not start", Notice: "an agent could not start", Verb: engine.Respawn, Weight: AgentWaits, Picture: "warning", Condition: task.NotStarted, Alarming: true},
 	{Kind: ItemTurnFailed, Badge: "You: its turn failed", Notice: "the turn of an agent failed", Verb: VerbAttach, Weight: AgentWaits, Picture: "warning", Condition: task.TurnFailed, Alarming: true},
 	{Kind: ItemStuck, Badge: "You: help", Notice: "work needs help", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "sos", Alarming: true},
 	{Kind: ItemCrashed, Badge: "You: respawn", Notice: "an agent died", Verb: engine.Respawn, Weight: WorkWaits, Picture: "boom", Alarming: true, Timeless: true},
 	{Kind: ItemFailed, Badge: "You: it failed", Notice: "work failed, and waits for you", Verb: engine.Respawn, Weight: WorkWaits, Picture: "warning", Alarming: true, Timeless: true},
-	{Kind: ItemNoAnswer, Badge: "You: it did not say", Notice: "an agent did not say how it went", Verb: engine.Respawn, Weight: NothingStops, Picture: "sos", Alarming: true},
+	{Kind: ItemNoAnswer, Badge: "You: no report", Notice: "an agent did not report its outcome", Verb: engine.Respawn, Weight: NothingStops, Picture: "sos", Alarming: true},
 	{Kind: ItemReview, Badge: "You: review", Notice: "work waits for a decision", Weight: WorkWaits, Picture: "eyes"},
 	{Kind: ItemBoard, Badge: "You: tag the card", Notice: "a card waits for a tag or a move", Weight: WorkWaits, Picture: "eyes", Complete: true},
 	{Kind: ItemBlocked, Badge: "You: unblock", Notice: "a task is after one that was cancelled", Weight: WorkWaits, Picture: "warning", Alarming: true, Complete: true},

@@ -28,7 +28,7 @@ var situations = []situation{
 			return aPerson, withReason("the task is paused", d.t.PauseReason)
 		},
 		unblock: func(d *explainer, _ *workflow.State) Unblock {
-			return d.unblockBy(VerbResume, "effects and timers of the task go on")
+			return d.unblockBy(VerbResume, "effects and timers of the task continue")
 		},
 	},
 	{
@@ -48,7 +48,7 @@ var situations = []situation{
 			it.Text, it.Action = fmt.Sprintf("the %s asks for %s", d.t.Asked.By, d.t.Asked.To), d.taskAction(VerbApprove)
 		},
 		owner: func(d *explainer, _ *workflow.State) (string, string) {
-			return aPerson, fmt.Sprintf("the %s asks for %s, and a person must agree", d.t.Asked.By, d.t.Asked.To)
+			return aPerson, fmt.Sprintf("the %s asks for %s, and a person must approve it", d.t.Asked.By, d.t.Asked.To)
 		},
 		unblock: func(d *explainer, _ *workflow.State) Unblock {
 			return Unblock{Action: d.moveAction(d.t.Asked.To), Opens: d.t.Status + " -> " + d.t.Asked.To}
@@ -95,9 +95,9 @@ var situations = []situation{
 		owner: func(d *explainer, _ *workflow.State) (string, string) {
 			p, n := d.now.FirstPending()
 			if n == 1 {
-				return theEngine, "one effect is to be done, " + p.Do
+				return theEngine, "one effect is pending: " + p.Do
 			}
-			return theEngine, fmt.Sprintf("%d effects are to be done, %s first", n, p.Do)
+			return theEngine, fmt.Sprintf("%d effects are pending, %s first", n, p.Do)
 		},
 		unblock: func(d *explainer, _ *workflow.State) Unblock {
 			p, _ := d.now.FirstPending()
@@ -130,7 +130,7 @@ var situations = []situation{
 			return aPerson, d.idleText(d.now.WaitsForAnswer())
 		},
 		unblock: func(d *explainer, s *workflow.State) Unblock {
-			return Unblock{Action: d.taskAction(engine.VerbAnswer), Opens: "the " + s.Role + " goes on with your words"}
+			return Unblock{Action: d.taskAction(engine.VerbAnswer), Opens: "the " + s.Role + " continues with your answer"}
 		},
 	},
 	{
@@ -176,7 +176,7 @@ var situations = []situation{
 		},
 		item: func(d *explainer, _ *workflow.State, it *Item) {
 			it.Kind, it.Action = ItemReview, d.taskAction(engine.Complete)
-			it.Text = fmt.Sprintf("the %s says it failed: send the child back that must be fixed, or go on if none must", d.t.LastReport.Role)
+			it.Text = fmt.Sprintf("the %s says it failed: send back the child that must be fixed, or continue if there is none", d.t.LastReport.Role)
 		},
 	},
 	{
@@ -271,7 +271,7 @@ var situations = []situation{
 		holds: func(d *explainer, _ *workflow.State) bool { return d.now.EndedWithoutReport() },
 		item: func(d *explainer, _ *workflow.State, it *Item) {
 			said := d.t.LastReport
-			it.Kind, it.Text, it.Action, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not say how it went: %s", said.Role, said.Diagnosis), d.taskAction(VerbShowLog), said.At
+			it.Kind, it.Text, it.Action, it.Since = ItemNoAnswer, fmt.Sprintf("the %s did not report its outcome: %s", said.Role, said.Diagnosis), d.taskAction(VerbShowLog), said.At
 		},
 	},
 	{
@@ -384,7 +384,7 @@ func (d *explainer) haltItem(s *workflow.State, it *Item) {
 func (d *explainer) unblockHalt(s *workflow.State) Unblock {
 	switch {
 	case s.Role == "" || reportedHalt(d.t):
-		return Unblock{Action: d.taskAction(engine.VerbAnswer), Opens: "the work goes on where it stopped"}
+		return Unblock{Action: d.taskAction(engine.VerbAnswer), Opens: "the work continues where it stopped"}
 	case d.t.Queued:
 		return d.unblockQueued(s)
 	}

@@ -427,7 +427,7 @@ func (e *Edge) PermitsActor(actor task.Actor) bool {
 	return false
 }
 
-// AsksForConsent reports whether actor may request the edge and a person must agree.
+// AsksForConsent reports whether actor may request the edge and a person must approve it.
 func (e *Edge) AsksForConsent(actor task.Actor) bool {
 	for _, a := range e.Confirm {
 		if a == actor {

@@ -276,7 +276,7 @@ func notesOf(k *task.Task) []string {
 	note(k.Queued, "waits for a free workspace")
 	note(k.Attention != "", "needs attention: %s", k.Attention)
 	if k.Asked != nil {
-		note(true, "the %s asks for %s, and a person must agree: approve", k.Asked.By, k.Asked.To)
+		note(true, "the %s asks for %s, and a person must approve it: approve", k.Asked.By, k.Asked.To)
 	}
 	note(k.WorkFailed != "", "held: %s", k.WorkFailed)
 	note(k.Crashed != "", "the %s crashed", k.Crashed)

@@ -131,7 +131,7 @@ func describeEvent(e *journal.Entry) (string, Tone) {
 	case journal.TaskDeleted:
 		return "deleted", Warn
 	case journal.CardSeen:
-		return "the card looks different", Quiet
+		return "the card changed", Quiet
 	case journal.PRClosed:
 		return "the pull request was closed without a merge", Warn
 	case journal.EntryLost:
@@ -244,7 +244,7 @@ func describeSilence(e *journal.Entry) string {
 	if e.Unanswered != nil && e.Unanswered.Asks {
 		return "ended with a question"
 	}
-	return "did not say how it went"
+	return "did not report its outcome"
 }
 
 func describeExitCode(e *journal.Entry) string {
