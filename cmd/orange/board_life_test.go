@@ -205,7 +205,7 @@ func TestWhatAPersonDoesMeanwhileCounts(t *testing.T) {
 		t.Errorf("%d notes, %+v", notes, card)
 	}
 	hasAll(t, "what the architect is told", s.prompt(id, 2), "Customers want to log in, with a key.")
-	hasAll(t, "history", s.orange("task", "history", string(id)), "the description was changed meanwhile: it is left as it is")
+	hasAll(t, "history", s.orange("task", "history", string(id)), "somebody changed the description meanwhile: it stays")
 	s.sound(id)
 }
 

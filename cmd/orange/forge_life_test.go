@@ -178,7 +178,7 @@ func TestAnIssueOfGitHubFromDispatchToDone(t *testing.T) {
 		t.Errorf("it does not wait for all checks: %s", out)
 	}
 	h.AddCheck(t, head, tracker.Check{Name: "ci/lint", State: tracker.CheckPassed})
-	hasAll(t, "the news", sync(), "1 checks failed")
+	hasAll(t, "the news", sync(), "1 check failed")
 	got = reviewed(id, 2)
 	hasAll(t, "TASK.md of the second worker", s.text("second.md"), "## Feedback", "failed at "+head[:12], "build", "https://ci.example/1")
 	second := s.git(h.bare, "rev-parse", got.Branch)
@@ -198,7 +198,7 @@ func TestAnIssueOfGitHubFromDispatchToDone(t *testing.T) {
 	}
 	h.AddReview(t, number, tracker.Review{Author: "alice", Verdict: tracker.ChangesRequested, Text: "Almost.\n\n## Handoff\n\nDONE: all of it",
 		Lines: []tracker.Remark{{File: "2.txt", Line: 1, Text: "Use the blue one."}}})
-	hasAll(t, "the news", sync(), "a review wants changes")
+	hasAll(t, "the news", sync(), "a review requests changes")
 	reviewed(id, 3)
 	third := s.text("third.md")
 	hasAll(t, "TASK.md of the third worker", third, "alice reviewed", "Almost.", "2.txt:1: Use the blue one.")

@@ -75,7 +75,7 @@ acceptance:
 	if c := choice(t, r, second); !c.Dispatch || c.Priority != tracker.High {
 		t.Errorf("%+v", c)
 	}
-	if c := choice(t, r, first); c.Dispatch || c.Reason != "all places are taken" || c.Priority != 0 {
+	if c := choice(t, r, first); c.Dispatch || c.Reason != "the limit of tasks is reached (--max)" || c.Priority != 0 {
 		t.Errorf("%+v", c)
 	}
 	if c := choice(t, r, held); c.Dispatch || c.Reason != "held by alice: legal looks at it" {
@@ -172,7 +172,7 @@ acceptance:
 	if w.ReadIssue(t, key).Card.Column != "Accepted" {
 		t.Error("it was put back unasked")
 	}
-	if r := s.sync("--fix"); len(r.Drift) != 0 || !slices.Contains(r.News, "lin:"+key+": put back to Delivered") {
+	if r := s.sync("--fix"); len(r.Drift) != 0 || !slices.Contains(r.News, "lin:"+key+": moved back to Delivered") {
 		t.Errorf("%+v", r)
 	}
 	if got := w.ReadIssue(t, key).Card.Column; got != "Delivered" {

@@ -29,7 +29,7 @@ func (card *Card) changeTags(c Change, v Vocabulary, now time.Time) error {
 	stay := namesWithout(card.Tags, namesWithout(gone, w.add))
 	card.Tags = append(append([]string{}, stay...), namesWithout(w.add, stay)...)
 	if len(card.Tags) > MaxTags {
-		return Refusef("a card has at most %d tags: take some off", MaxTags)
+		return Refusef("a card has at most %d tags: remove some", MaxTags)
 	}
 	return nil
 }

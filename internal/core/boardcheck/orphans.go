@@ -43,7 +43,7 @@ func (v *cardView) orphanInAnalyse() *Anomaly {
 	fix := &board.Change{AddTags: []string{ready}}
 	switch {
 	case v.tags.hasAny(planned, reworkRequested, mergeConflict, implementationFailed, branchSetupFailed, reviewApproved) || v.tags.isComplete():
-		return newAnomaly(OrphanedInAnalyse, "it is in Analyse with tags of a later step: move it on, or take them off and add Ready", nil)
+		return newAnomaly(OrphanedInAnalyse, "it is in Analyse with tags of a later step: move it on, or remove them and add Ready", nil)
 	case v.tags.hasAll(planRejected), v.facts.Planned:
 		fix.AddTags = []string{planPending}
 	case v.tags.hasAll(clarificationAnswered):
@@ -86,7 +86,7 @@ func (v *cardView) orphanInReview() *Anomaly {
 	const text = "it is in Review, and no tag says what is to be reviewed: nobody picks it up"
 	switch {
 	case v.tags.hasAll(opsReady):
-		return newAnomaly(OrphanedInReview, "it may be merged, and nobody approved it: add Review-Approved, or take Ops-Ready off", nil)
+		return newAnomaly(OrphanedInReview, "Ops-Ready allows the merge, and nobody approved it: add Review-Approved, or remove Ops-Ready", nil)
 	case v.tags.hasAny(planPending, ready, needsClarification):
 		return newAnomaly(OrphanedInReview, text, moveFix(analyse))
 	case v.tags.hasAll(planRejected):

@@ -16,7 +16,7 @@ func (v *cardView) findMerged() *Anomaly {
 		return nil
 	}
 	if v.tags.hasAll(reworkRequested) {
-		return newAnomaly(PRAlreadyMerged, "its pull request is merged and rework is requested: take the tag off and move it to Deploy, or begin a new pull request", nil)
+		return newAnomaly(PRAlreadyMerged, "its pull request is merged and rework is requested: remove the tag and move it to Deploy, or open a new pull request", nil)
 	}
 	fix := moveFix(deploy)
 	fix.RemoveTags = v.tags.workflowTags()
@@ -29,7 +29,7 @@ func (v *cardView) findClosed() *Anomaly {
 	if !v.isIn(development, review, deploy) || !strings.EqualFold(v.facts.PR, tracker.Closed) || v.tags.hasAll(reworkRequested) {
 		return nil
 	}
-	a := newAnomaly(PRClosedWithoutMerge, "its pull request was closed without a merge: ask for rework, open it again, or take the card off the board", nil)
+	a := newAnomaly(PRClosedWithoutMerge, "its pull request was closed without a merge: ask for rework, open it again, or remove the card from the board", nil)
 	a.Severity = Warning
 	return a
 }
@@ -53,7 +53,7 @@ func (v *cardView) findContradiction() *Anomaly {
 	}
 	text := "its tags contradict each other: " + strings.Join(said, "; ")
 	if person {
-		return newAnomaly(InvalidTagCombo, text+": take off the one that is wrong", nil)
+		return newAnomaly(InvalidTagCombo, text+": remove the wrong one", nil)
 	}
 	fix := &board.Change{RemoveTags: remove}
 	v.releaseClaim(fix)
@@ -96,7 +96,7 @@ func (v *cardView) staleClaim() *Anomaly {
 	v.releaseClaim(fix)
 	switch {
 	case fix.Release != "":
-		return newAnomaly(StaleClaim, "the claim of "+fix.Release+" is over, and "+strings.Join(tags, ", ")+" is still there", fix)
+		return newAnomaly(StaleClaim, "the claim of "+fix.Release+" has ended, and "+strings.Join(tags, ", ")+" is still set", fix)
 	case ClaimIsStale(age, limit):
 		return newAnomaly(StaleClaim, fmt.Sprintf("it was claimed %s ago (%s), and nobody finished", roughDuration(age), strings.Join(tags, ", ")), fix)
 	}
@@ -134,7 +134,7 @@ func (v *cardView) notPlanned() *Anomaly {
 	if !v.isIn(toDo) || !v.tags.hasAll(ready) || age <= orDefault(v.facts.Limits.Plan, time.Hour) {
 		return nil
 	}
-	return newAnomaly(ReadyNotPlanned, fmt.Sprintf("it is ready for %s, and nobody plans cards in %s", roughDuration(age), v.card.Column), moveFix(analyse))
+	return newAnomaly(ReadyNotPlanned, fmt.Sprintf("it has been ready for %s, and nobody plans cards in %s", roughDuration(age), v.card.Column), moveFix(analyse))
 }
 
 // leftOver finds tags of finished work. It keeps tags that request more work.
@@ -144,11 +144,11 @@ func (v *cardView) leftOver() *Anomaly {
 		return nil
 	}
 	if asks := v.tags.findTags(reworkRequested, mergeConflict, needsClarification); len(asks) > 0 {
-		return newAnomaly(StaleTagsInDeploy, fmt.Sprintf("it is in %s, and %s asks for work: take the tag off, or move it back", v.card.Column, strings.Join(asks, ", ")), nil)
+		return newAnomaly(StaleTagsInDeploy, fmt.Sprintf("it is in %s, and %s requests work: remove the tag, or move it back", v.card.Column, strings.Join(asks, ", ")), nil)
 	}
 	fix := &board.Change{RemoveTags: tags}
 	v.releaseClaim(fix)
-	return newAnomaly(StaleTagsInDeploy, fmt.Sprintf("it is in %s with tags of work that is over: %s", v.card.Column, strings.Join(tags, ", ")), fix)
+	return newAnomaly(StaleTagsInDeploy, fmt.Sprintf("it is in %s with tags of finished work: %s", v.card.Column, strings.Join(tags, ", ")), fix)
 }
 
 // roughDuration returns a duration in words, rounded.

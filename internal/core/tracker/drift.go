@@ -21,7 +21,7 @@ type Drift struct {
 
 func (d Drift) String() string {
 	if d.Task == "" {
-		return fmt.Sprintf("%s is in %s, and no task can be made of it: %s", d.Ref, d.Have, d.Reason)
+		return fmt.Sprintf("%s is in %s, and no task can be created for it: %s", d.Ref, d.Have, d.Reason)
 	}
 	return fmt.Sprintf("%s is in %s and should be in %s: task %s is %s", d.Ref, d.Have, d.Want, d.Task, d.Status)
 }

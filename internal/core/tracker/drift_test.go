@@ -101,7 +101,7 @@ func TestARoundIsFair(t *testing.T) {
 func TestWithoutRoomNothingBegins(t *testing.T) {
 	for _, free := range []int{0, -3} {
 		for _, c := range tracker.PickIssues([]tracker.Candidate{waits("whole", 0, 1, nil), waits("part", 0, 2, func(c *tracker.Candidate) { c.Issue.Parent = "whole" })}, free) {
-			if c.Dispatch || c.Reason != "all places are taken" {
+			if c.Dispatch || c.Reason != "the limit of tasks is reached (--max)" {
 				t.Errorf("%d places: %+v", free, c)
 			}
 		}

@@ -47,7 +47,7 @@ func PickIssues(list []Candidate, free int) []Choice {
 			choice.Dispatch, choice.Reason = true, "it is a part of "+c.Issue.Parent // the parent would be done without it
 			free--
 		case free <= 0:
-			choice.Reason = "all places are taken"
+			choice.Reason = "the limit of tasks is reached (--max)"
 		default:
 			choice.Dispatch, choice.Reason = true, "it is next"
 			free--
@@ -71,13 +71,13 @@ func (c *Candidate) describeObstacle() string {
 	open := func(l Link) bool { return !l.Closed }
 	switch {
 	case c.Task != "":
-		return "task " + c.Task + " works on it, or did"
+		return "task " + c.Task + " works on it or has worked on it"
 	case c.Held != "":
 		return c.Held
 	case c.ForeignAuthor:
 		return fmt.Sprintf("its author %q is not allowed: orange tracker add --author", c.Issue.Card.Author)
 	case c.Claimed != "":
-		return "somebody works on it: it has the tag " + c.Claimed
+		return "somebody has claimed it: it has the tag " + c.Claimed
 	case slices.ContainsFunc(c.Issue.BlockedBy, open):
 		return "blocked by " + strings.Join(openKeys(c.Issue.BlockedBy), ", ")
 	}

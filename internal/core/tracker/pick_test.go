@@ -49,9 +49,9 @@ func TestPick(t *testing.T) {
 		t.Error(diff)
 	}
 	want := map[string]string{
-		"none": "all places are taken", "low": "all places are taken", "free": "all places are taken", "a": "all places are taken", "b": "all places are taken",
-		"held": "alice holds it", "blocked": "blocked by NEW", "taken": "task T1 works on it, or did",
-		"odd": `its author "alice" is not allowed: orange tracker add --author`, "claimed": "somebody works on it: it has the tag Claimed-Dev-1",
+		"none": "the limit of tasks is reached (--max)", "low": "the limit of tasks is reached (--max)", "free": "the limit of tasks is reached (--max)", "a": "the limit of tasks is reached (--max)", "b": "the limit of tasks is reached (--max)",
+		"held": "alice holds it", "blocked": "blocked by NEW", "taken": "task T1 works on it or has worked on it",
+		"odd": `its author "alice" is not allowed: orange tracker add --author`, "claimed": "somebody has claimed it: it has the tag Claimed-Dev-1",
 	}
 	if diff := cmp.Diff(want, why); diff != "" {
 		t.Error(diff)

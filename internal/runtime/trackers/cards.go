@@ -36,7 +36,7 @@ func (o *Service) ChangeCard(ctx context.Context, t task.Task, e task.Effect) (n
 		return "", err
 	}
 	if !ok {
-		return fmt.Sprintf("there is no tracker %q any more: it is left out", name), nil
+		return fmt.Sprintf("tracker %q no longer exists: skipped", name), nil
 	}
 	d, err := o.openConnection(cfg)
 	if err != nil {
@@ -67,7 +67,7 @@ func (o *Service) changeIssue(ctx context.Context, d *connection, t *task.Task, 
 	}
 	if e.Do == workflow.DescribeCard {
 		if e.Arg != "" && board.Fingerprint(is.Card.Description) != e.Arg && is.Card.Description != e.Text {
-			return "the description was changed meanwhile: it is left as it is", nil
+			return "somebody changed the description meanwhile: it stays", nil
 		}
 		was := is.Card.Description
 		c.Was = &was
@@ -136,7 +136,7 @@ func (o *Service) applyChangesFirst(ctx context.Context, d *connection, id task.
 	}
 	if g.wasMoved() {
 		note = "somebody moved it to " + oneLine(have) + " meanwhile"
-		o.Log.Info("a move that nobody asked for", "component", "trackers", "task", id, "issue", is.Key, "column", oneLine(have))
+		o.Log.Info("somebody moved an issue in the tracker", "component", "trackers", "task", id, "issue", is.Key, "column", oneLine(have))
 		if err := g.reportMove(ctx); err != nil {
 			return "", false, err
 		}
@@ -145,7 +145,7 @@ func (o *Service) applyChangesFirst(ctx context.Context, d *connection, id task.
 		}
 	}
 	if sameName(o.wantedColumn(&d.cfg, g.t), have) && (note != "" || hasPendingMove(&d.cfg, g.t, have)) {
-		return cmp.Or(note, "the task is by now where its issue is"), true, nil
+		return cmp.Or(note, "the task is already in the state of its issue"), true, nil
 	}
 	return note, false, nil
 }
@@ -183,7 +183,7 @@ func (o *Service) keepOwn(name string, is *tracker.Issue, to string) {
 		_, err = o.Store.KeepIssue(name, *is)
 	}
 	if err != nil {
-		o.logWarning("keep an issue", "tracker", name, "issue", is.Key, "error", err)
+		o.logWarning("store an issue", "tracker", name, "issue", is.Key, "error", err)
 	}
 }
 
@@ -232,7 +232,7 @@ func (o *Service) updateClaim(d *connection, t *task.Task, e *task.Effect, c *bo
 	c.AddTags = tags
 	ok, err := o.Store.TakeLease(t.TrackerRef, owner, now.Add(claimFor), now)
 	if err == nil && !ok {
-		err = errors.New("another task has claimed the issue: it is tried again")
+		err = errors.New("another task has claimed the issue: trying again")
 	}
 	return err
 }

@@ -35,7 +35,7 @@ func TestWhatAnEffectDoesToAnIssue(t *testing.T) {
 		"a move to nowhere":          {effect: task.Effect{Do: workflow.MoveCard, Arg: "Nope", NonBlocking: true}, err: `orange tracker add lin --column "Nope"=... names another`, holds: func(is *tracker.Issue) bool { return is.Card.Column == "Started" }},
 		"a worker's move to nowhere": {effect: task.Effect{Do: workflow.MoveCard, Arg: "Nope"}, note: `column "Nope" is not known`, holds: func(is *tracker.Issue) bool { return is.Card.Column == "Started" }},
 		"a description":              {effect: task.Effect{Do: workflow.DescribeCard, Text: "New.", Arg: fingerprint}, holds: func(is *tracker.Issue) bool { return is.Card.Description == "New." }},
-		"a description that was changed meanwhile": {effect: task.Effect{Do: workflow.DescribeCard, Text: "New.", Arg: board.Fingerprint("another")}, note: "the description was changed meanwhile: it is left as it is",
+		"a description that was changed meanwhile": {effect: task.Effect{Do: workflow.DescribeCard, Text: "New.", Arg: board.Fingerprint("another")}, note: "somebody changed the description meanwhile: it stays",
 			holds: func(is *tracker.Issue) bool { return is.Card.Description == "as it was" }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -174,7 +174,7 @@ func TestAWorkflowThatReadsItsCards(t *testing.T) {
 			t.Errorf("nothing happened: %+v", report)
 		}
 		r.hub.change("1", func(is *tracker.Issue) { is.Card.Tags = append(is.Card.Tags, "Clarification-Answered") })
-		if news := r.sync().News; !heard(news, "lin:1: it looks different") {
+		if news := r.sync().News; !heard(news, "lin:1: the card changed") {
 			t.Errorf("news: %q", news)
 		}
 		if got := r.of("1"); len(got.Attempts) != 1 || got.Attempts[0].Role != "ba" {
@@ -196,7 +196,7 @@ func TestAnIssueThatSomebodyClaimedIsNotTaken(t *testing.T) {
 			is.Card.Column = "Development"
 			is.Card.Tags = []string{"Planned", "Claimed-Dev-1"}
 		})
-		if c := r.dispatch()["1"]; c.Dispatch || c.Reason != "somebody works on it: it has the tag Claimed-Dev-1" {
+		if c := r.dispatch()["1"]; c.Dispatch || c.Reason != "somebody has claimed it: it has the tag Claimed-Dev-1" {
 			t.Errorf("%+v", c)
 		}
 	})

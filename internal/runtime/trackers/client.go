@@ -165,7 +165,7 @@ func (u *missingChange) Error() string { return "after the change " + u.what }
 // refuseStale returns a refusal for a name that no longer exists.
 func refuseStale(err error, c board.Change) error {
 	if errors.Is(err, tracker.ErrStale) {
-		return board.Refusef("%s%s is not known to the tracker any more: see orange tracker test", c.Column, strings.Join(slices.Concat(c.AddTags, c.RemoveTags), ", "))
+		return board.Refusef("%s%s no longer exists in the tracker: see orange tracker test", c.Column, strings.Join(slices.Concat(c.AddTags, c.RemoveTags), ", "))
 	}
 	return err
 }
@@ -248,7 +248,7 @@ func (d *Client) checkApplied(is *tracker.Issue, c board.Change) error {
 	for i := range splitComment(c.Comment) {
 		mark := d.commentMark(c.Key, i)
 		if mark != "" && !slices.ContainsFunc(is.Comments, func(o tracker.Comment) bool { return strings.Contains(o.Text, mark) }) {
-			return &missingChange{"the comment is not there"}
+			return &missingChange{"the comment is missing"}
 		}
 	}
 	return nil

@@ -117,7 +117,7 @@ func (o *Service) runRound(ctx context.Context, d *connection, r *round) ([]trac
 		id, err := o.beginTask(ctx, d, r, &list[at].Issue)
 		if err != nil {
 			why := oneLine(err.Error())
-			c.Dispatch, c.Reason = false, "no task could be made: "+why
+			c.Dispatch, c.Reason = false, "no task could be created: "+why
 			refused = append(refused, tracker.Drift{Ref: c.Ref, Have: list[at].Issue.Card.Column, ReadAt: list[at].Issue.ReadAt, Reason: why})
 			continue
 		}
@@ -301,7 +301,7 @@ func (o *Service) countAtWork(tasks []task.Task) (n int) {
 func (o *Service) beginTask(ctx context.Context, d *connection, r *round, is *tracker.Issue) (task.ID, error) {
 	ref, now := d.cfg.IssueRef(is.Key), o.Now()
 	if ok, err := o.Store.TakeLease(ref, dispatched, now.Add(leaseFor), now); err != nil || !ok {
-		return "", cmp.Or(err, errors.New("somebody else is making one"))
+		return "", cmp.Or(err, errors.New("another process is creating one"))
 	}
 	defer o.Store.ReleaseLease(ref, dispatched) //nolint:errcheck // it expires
 	tasks, err := o.Store.TrackedTasks(d.cfg.IssueRef(""))

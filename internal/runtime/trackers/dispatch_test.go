@@ -67,12 +67,12 @@ func TestARoundTakesWhatIsNext(t *testing.T) {
 		keys, waits := r.begins(false)
 		r.wants(dry, keys)
 		want := map[string]string{
-			"held": "held by alice: not now", "odd": `its author "mallory" is not allowed: orange tracker add --author`, "blocked": "blocked by X-1", "late": "all places are taken",
+			"held": "held by alice: not now", "odd": `its author "mallory" is not allowed: orange tracker add --author`, "blocked": "blocked by X-1", "late": "the limit of tasks is reached (--max)",
 		}
 		if diff := cmp.Diff(want, waits); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
-		if keys, waits = r.begins(false); len(keys) > 0 || waits["late"] != "all places are taken" {
+		if keys, waits = r.begins(false); len(keys) > 0 || waits["late"] != "the limit of tasks is reached (--max)" {
 			t.Errorf("%v, %v", keys, waits)
 		}
 		r.submit("second", signal.Signal{Kind: signal.Request, Verb: "cancel"})
@@ -199,7 +199,7 @@ func TestACrashBetweenLeaseAndTask(t *testing.T) {
 				if !ok || err != nil {
 					t.Fatal(ok, err)
 				}
-				if keys, waits := r.begins(false); len(keys) > 0 || waits["ENG-1"] != "no task could be made: somebody else is making one" {
+				if keys, waits := r.begins(false); len(keys) > 0 || waits["ENG-1"] != "no task could be created: another process is creating one" {
 					t.Errorf("%v, %v", keys, waits)
 				}
 				time.Sleep(2 * time.Minute) // who took it is gone
@@ -433,7 +433,7 @@ func TestATaskThatCannotBeMade(t *testing.T) {
 		}
 		keys, waits := r.begins(false)
 		r.wants([]string{"E-2"}, keys)
-		if waits["E-1"] != "no task could be made: no space left" {
+		if waits["E-1"] != "no task could be created: no space left" {
 			t.Errorf("%v", waits)
 		}
 		drifts, err := r.service.Drifts()

@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 )
 
 // requestChanges is the verb that sends finished work back.
@@ -271,10 +272,10 @@ func (g *pullRequestUpdate) submitOnce(ctx context.Context, key string, sig sign
 func (g *pullRequestUpdate) submitAs(ctx context.Context, keys []string, sig signal.Signal, what string) error {
 	a, err := g.o.Tasks.Submit(ctx, g.t.ID, sig)
 	if err != nil {
-		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
+		return fmt.Errorf("notify task %s: %w", g.t.ID, err)
 	}
 	if no := a.Decision.Refused; no != "" {
-		what += ", and that is refused: " + no
+		what += ", but the task refused it: " + no
 	} else {
 		*g.t = a.Task
 	}
@@ -328,13 +329,13 @@ func (g *pullRequestUpdate) reportMerged(ctx context.Context, pr *tracker.PR) er
 	}
 	if g.o.Fetch != nil {
 		if err := g.o.Fetch(ctx, g.project.ForTask(g.t)); err != nil {
-			g.o.logWarning("fetch what was merged", "project", g.project.Name, "error", err)
+			g.o.logWarning("fetch the merged branch", "project", g.project.Name, "error", err)
 		}
 	}
 	const what = "its pull request was merged"
 	a, err := g.o.Tasks.Submit(ctx, g.t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged, Arg: pr.Head, Merged: pr.Landed, Via: g.viaAccount("")})
 	if err != nil {
-		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
+		return fmt.Errorf("notify task %s: %w", g.t.ID, err)
 	}
 	if a.Decision.Refused == "" && len(a.Decision.Entries) > 0 {
 		*g.t = a.Task
@@ -383,7 +384,7 @@ func (g *pullRequestUpdate) reportFailedChecks(ctx context.Context, pr *tracker.
 		return nil
 	}
 	note := fmt.Sprintf("Checks of %s failed at %.12s:\n\n%s", pr.URL, pr.Head, strings.Join(failed, "\n"))
-	return g.submitOnce(ctx, "checks/"+pr.Head, g.sendBackSignal(note, ""), fmt.Sprintf("%d checks failed", len(failed)))
+	return g.submitOnce(ctx, "checks/"+pr.Head, g.sendBackSignal(note, ""), humanize.Plural(len(failed), "check")+" failed")
 }
 
 // reportReviews sends work back for which trusted reviewers request changes, with all new comments.
@@ -413,9 +414,9 @@ func (g *pullRequestUpdate) reportReviews(ctx context.Context, pr *tracker.PR) e
 	if len(keys) == 0 {
 		return nil
 	}
-	what := "a review wants changes"
+	what := "a review requests changes"
 	if len(keys) > 1 {
-		what = fmt.Sprintf("%d reviews want changes", len(keys))
+		what = fmt.Sprintf("%d reviews request changes", len(keys))
 	}
 	return g.submitAs(ctx, keys, g.sendBackSignal(b.String(), strings.Join(authors, ", ")), what)
 }

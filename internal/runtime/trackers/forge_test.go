@@ -111,7 +111,7 @@ func TestFailedChecksSendWorkBackOncePerCommit(t *testing.T) {
 		r.sync()
 		r.is("ENG-1", "Finished", "Finished") // all of them are waited for
 		checks("c1", bad, tracker.Check{Name: "lint", State: tracker.CheckPassed})
-		if news := r.sync().News; !heard(news, "1 checks failed") {
+		if news := r.sync().News; !heard(news, "1 check failed") {
 			t.Errorf("news: %q", news)
 		}
 		r.is("ENG-1", "Started", "Started")
@@ -148,7 +148,7 @@ func TestReviewsSendWorkBackOnceEach(t *testing.T) {
 		r.is("ENG-1", "Finished", "Finished")
 		review("5", "alice", tracker.ChangesRequested, "not so", tracker.Remark{File: "a\nb.go", Line: 3, Text: "why?"})
 		review("6", "Alice", tracker.Commented, "", tracker.Remark{File: "c.go", Line: 9, Text: "hm"})
-		if news := r.sync().News; !heard(news, "2 reviews want changes") {
+		if news := r.sync().News; !heard(news, "2 reviews request changes") {
 			t.Errorf("news: %q", news)
 		}
 		r.is("ENG-1", "Started", "Started")

@@ -63,7 +63,7 @@ func (o *Service) createLinked(ctx context.Context, cfg tracker.Config, key stri
 	}
 	ref, now := cfg.IssueRef(is.Key), o.Now()
 	if ok, err := o.Store.TakeLease(ref, dispatched, now.Add(leaseFor), now); err != nil || !ok {
-		return engine.Answer{}, cmp.Or(err, task.Mistakef("a task is being made for %s: see orange task list", is.Key))
+		return engine.Answer{}, cmp.Or(err, task.Mistakef("a task is being created for %s: see orange task list", is.Key))
 	}
 	defer o.Store.ReleaseLease(ref, dispatched) //nolint:errcheck // it expires
 	tasks, err := o.Store.TrackedTasks(cfg.IssueRef(""))

@@ -66,11 +66,11 @@ func (g *issueUpdate) viaAccount(account string) *signal.Via {
 func (g *issueUpdate) submitSignal(ctx context.Context, sig signal.Signal, what string) error {
 	a, err := g.o.Tasks.Submit(ctx, g.t.ID, sig)
 	if err != nil {
-		return fmt.Errorf("tell task %s: %w", g.t.ID, err)
+		return fmt.Errorf("notify task %s: %w", g.t.ID, err)
 	}
 	switch no := a.Decision.Refused; {
 	case no != "":
-		what += ", and that is refused: " + no
+		what += ", but the task refused it: " + no
 	case len(a.Decision.Entries) == 0: // it changed nothing
 		return nil
 	default:
@@ -117,7 +117,7 @@ func (g *issueUpdate) applyOrders(ctx context.Context) error {
 	}
 	if s := orders.SkipQA; s != nil && acceptsVerb(g.def, g.t, tracker.SkipQA) {
 		return g.doOnce(fmt.Sprintf("skip-qa/%s/%d", s.Comment, g.t.Visit), func() error {
-			what := s.Author + " wants no QA"
+			what := s.Author + " skips QA"
 			return g.submitSignal(ctx, signal.Signal{Kind: signal.Request, Verb: tracker.SkipQA, Actor: task.Tracker, Note: what, Via: g.viaAccount(s.Author)}, what)
 		})
 	}
@@ -173,7 +173,7 @@ func (g *issueUpdate) reportCard(ctx context.Context) error {
 	if !g.def.WatchesBoard(g.t.Status) || g.t.CardSnapshot != nil && g.t.CardSnapshot.SameAs(snapshot) {
 		return nil
 	}
-	return g.submitSignal(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.CardChanged, CardSnapshot: &snapshot, Via: g.viaAccount("")}, "it looks different")
+	return g.submitSignal(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.CardChanged, CardSnapshot: &snapshot, Via: g.viaAccount("")}, "the card changed")
 }
 
 // recordLinkedPR records the pull request that the issue links, for prompts and gates.
@@ -207,6 +207,6 @@ func (g *issueUpdate) retryGivenUp(ctx context.Context) error {
 		every = retryAfterFailure
 	}
 	return g.doOnce(fmt.Sprintf("reachable/%s/%s/%d", g.t.ID, every, g.o.Now().Unix()/int64(every.Seconds())), func() error {
-		return g.submitSignal(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.Reachable}, "what was owed to it is tried again")
+		return g.submitSignal(ctx, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.Reachable}, "pending writes are retried")
 	})
 }

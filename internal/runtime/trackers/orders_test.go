@@ -83,7 +83,7 @@ func TestSkipQA(t *testing.T) {
 			t.Errorf("too early: %q", news)
 		}
 		r.passes("ENG-1")
-		if news := r.sync().News; !heard(news, "alice wants no QA") {
+		if news := r.sync().News; !heard(news, "alice skips QA") {
 			t.Errorf("news: %q", news)
 		}
 		r.is("ENG-1", "Delivered", "Delivered")

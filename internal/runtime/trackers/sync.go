@@ -35,7 +35,7 @@ func (o *Service) recordSync(ctx context.Context, name string, err error) {
 	at, problem := o.Now(), ""
 	if err != nil {
 		problem = oneLine(err.Error())
-		o.logWarning("look at a tracker", "tracker", name, "error", problem)
+		o.logWarning("read a tracker", "tracker", name, "error", problem)
 		if at, _, err = o.Store.LastSync(name); err != nil { // the stored issues are as old as before
 			o.logWarning("read when a tracker was last read", "tracker", name, "error", err)
 		}
@@ -72,7 +72,7 @@ func (o *Service) syncTracker(ctx context.Context, d *connection) (r tracker.Rep
 	news, err := o.checkForges(ctx, tasks)
 	r.News = append(r.News, news...)
 	if err != nil {
-		o.logWarning("look at the forge", "tracker", d.cfg.Name, "error", err)
+		o.logWarning("read the forge", "tracker", d.cfg.Name, "error", err)
 		r.News = append(r.News, "the forge: "+oneLine(err.Error()))
 	}
 	if tasks, err = o.openTasks(&d.cfg); err != nil {
@@ -154,7 +154,7 @@ func (o *Service) updateIssue(ctx context.Context, d *connection, t task.Task) (
 	key, _ := d.cfg.IssueKey(t.TrackerRef)
 	is, err := d.client.ReadIssue(ctx, key)
 	if errors.Is(err, tracker.ErrNotFound) {
-		return []string{fmt.Sprintf("%s: the issue is gone, and task %s goes on without it", t.TrackerRef, t.ID)}, nil
+		return []string{fmt.Sprintf("%s: the issue is gone, and task %s continues without it", t.TrackerRef, t.ID)}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", t.TrackerRef, err)
@@ -205,12 +205,12 @@ func (o *Service) putBack(ctx context.Context, d *connection, r *tracker.Report)
 		key, _ := d.cfg.IssueKey(drift.Ref)
 		is, err := d.client.Apply(ctx, key, moveTo(drift.Want))
 		if err != nil {
-			r.News = append(r.News, fmt.Sprintf("%s: cannot be put back: %v", drift.Ref, err))
+			r.News = append(r.News, fmt.Sprintf("%s: cannot be moved back: %v", drift.Ref, err))
 			left = append(left, drift)
 			continue
 		}
 		o.keepOwn(d.cfg.Name, &is, drift.Want)
-		r.News = append(r.News, fmt.Sprintf("%s: put back to %s", drift.Ref, drift.Want))
+		r.News = append(r.News, fmt.Sprintf("%s: moved back to %s", drift.Ref, drift.Want))
 	}
 	r.Drift = left
 }

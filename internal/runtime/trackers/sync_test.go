@@ -126,7 +126,7 @@ func TestAMoveWithoutAnEdgeIsDriftAndReportedOnce(t *testing.T) {
 		r.hub.asked("write")
 		report, err := r.service.Sync(t.Context(), "lin", true)
 		check(t, err)
-		if len(report.Drift) > 0 || !heard(report.News, "lin:ENG-1: put back to Started") || r.hub.asked("write") != 1 {
+		if len(report.Drift) > 0 || !heard(report.News, "lin:ENG-1: moved back to Started") || r.hub.asked("write") != 1 {
 			t.Errorf("after fix: %+v", report)
 		}
 		r.is("ENG-1", "Started", "Started")
@@ -142,7 +142,7 @@ func TestARefusedMoveIsDriftAndReportedOnce(t *testing.T) {
 		r.submit("ENG-1", signal.Signal{Kind: signal.Request, To: "Merging"}) // nothing is merged yet
 		r.sync()
 		r.hub.move("ENG-1", "Accepted")
-		if news := r.sync().News; !heard(news, "moved to Accepted in lin, and that is refused: ") {
+		if news := r.sync().News; !heard(news, "moved to Accepted in lin, but the task refused it: ") {
 			t.Errorf("news: %q", news)
 		}
 		for range 2 {
@@ -339,7 +339,7 @@ func TestAColumnThatTheTrackerDoesNotKnow(t *testing.T) {
 			t.Errorf("it is written %d times again", n)
 		}
 		report, err := r.service.Sync(t.Context(), "lin", true)
-		if err != nil || len(report.Drift) != 1 || !heard(report.News, "cannot be put back") {
+		if err != nil || len(report.Drift) != 1 || !heard(report.News, "cannot be moved back") {
 			t.Errorf("%+v, %v", report, err)
 		}
 		cfg := linear()
@@ -384,7 +384,7 @@ func TestATrackerThatIsAway(t *testing.T) {
 		}
 		r.hub.faults(nil, nil)
 		r.hub.say("ENG-1", "alice", "HOLD")
-		if news := r.sync().News; !heard(news, "what was owed to it is tried again") || !heard(news, "held by alice") {
+		if news := r.sync().News; !heard(news, "pending writes are retried") || !heard(news, "held by alice") {
 			t.Errorf("news: %q", news)
 		}
 		r.submit("ENG-1", signal.Signal{Kind: signal.Resume})

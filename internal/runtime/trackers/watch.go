@@ -31,7 +31,7 @@ func (o *Service) HandleWebhook(ctx context.Context, name string, header http.He
 		return err
 	}
 	if ev.Delivery == "" {
-		return errors.New("the news has no delivery id")
+		return errors.New("the webhook has no delivery id")
 	}
 	// A replayed request may name another delivery id, which is not signed.
 	sum := sha256.Sum256(body)
@@ -175,7 +175,7 @@ func (o *Service) watchForges(ctx context.Context) {
 		case <-time.After(forgesEvery):
 		}
 		if _, err := o.SyncForges(ctx); err != nil && ctx.Err() == nil {
-			o.logWarning("look at pull requests", "error", oneLine(err.Error()))
+			o.logWarning("read pull requests", "error", oneLine(err.Error()))
 		}
 	}
 }

@@ -14,13 +14,13 @@ func TestDispatch(t *testing.T) {
 		`{"key":"ENG-2","title":"A title that is much longer than the forty characters it gets","dispatch":false,"reason":"blocked by\nENG-1"},{"key":"ENG-3","title":"Dry","dispatch":true,"reason":"it is next"}],` +
 		`"report":{"tracker":"lin","news":["lin:ENG-4: held by alice"],"drift":[]}}`
 	const printed = "lin:ENG-4: held by alice\n" +
-		"begun  lin:ENG-1  Sell it                                   task " + idOne + "\n" +
-		"waits  lin:ENG-2  A title that is much longer than the...  blocked by ENG-1\n" +
-		"begun  lin:ENG-3  Dry                                       it is next\n"
+		"started  lin:ENG-1  Sell it                                   task " + idOne + "\n" +
+		"waits    lin:ENG-2  A title that is much longer than the...  blocked by ENG-1\n" +
+		"started  lin:ENG-3  Dry                                       it is next\n"
 	tell(t, []story{
-		{name: "one", args: "dispatch lin", prepare: answering("/v1/trackers/lin/dispatch", round), out: "begun  lin:ENG-1  Sell it", asked: []string{`POST /v1/trackers/lin/dispatch {"dry":false}`}},
+		{name: "one", args: "dispatch lin", prepare: answering("/v1/trackers/lin/dispatch", round), out: "started  lin:ENG-1  Sell it", asked: []string{`POST /v1/trackers/lin/dispatch {"dry":false}`}},
 		{name: "dry", args: "dispatch lin --dry-run --once", prepare: answering("/v1/trackers/lin/dispatch", round), asked: []string{`POST /v1/trackers/lin/dispatch {"dry":true}`}},
-		{name: "the news first", args: "dispatch lin", prepare: answering("/v1/trackers/lin/dispatch", round), out: strings.Split(printed, "\n")[0] + "\nbegun"},
+		{name: "the news first", args: "dispatch lin", prepare: answering("/v1/trackers/lin/dispatch", round), out: strings.Split(printed, "\n")[0] + "\nstarted"},
 		{name: "what waits", args: "dispatch lin", prepare: answering("/v1/trackers/lin/dispatch", round), out: "blocked by ENG-1\n"},
 		{name: "all", args: "dispatch", prepare: answering("/v1/trackers/hub/dispatch", `{"tracker":"hub","choices":[],"report":{}}`, "/v1/trackers/lin/dispatch", round), out: "hub: no issue waits\nlin:ENG-4"},
 		{name: "one of all is away", args: "dispatch", prepare: answering("/v1/trackers/hub/dispatch", "error: hub does not answer", "/v1/trackers/lin/dispatch", round), code: 1, out: "hub: hub does not answer\nlin:ENG-4"},

@@ -278,7 +278,7 @@ func printReports(w io.Writer, reports []tracker.Report) error {
 				fmt.Fprintf(w, "%s:\n", r.Tracker)
 			}
 		} else {
-			fmt.Fprintf(w, "%s: %s may be worked on, %s open\n", cleanLine(r.Tracker), humanize.Plural(r.Issues, "issue"), humanize.Plural(r.Tasks, "task"))
+			fmt.Fprintf(w, "%s: %s, %s\n", cleanLine(r.Tracker), humanize.Plural(r.Issues, "eligible issue"), humanize.Plural(r.Tasks, "open task"))
 		}
 		for _, line := range r.News {
 			fmt.Fprintln(w, "  "+cleanLine(line))
@@ -446,7 +446,7 @@ func choiceRow(name string, c tracker.Choice) []string {
 	case c.Dispatch && c.Task == "":
 		mark = "next" // dry run
 	case c.Dispatch:
-		mark = "begun"
+		mark = "started"
 	}
 	why := c.Reason
 	if c.Dispatch && c.Task != "" {

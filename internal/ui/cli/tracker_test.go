@@ -89,15 +89,15 @@ func TestTrackerList(t *testing.T) {
 
 func TestTrackerSync(t *testing.T) {
 	const report = `{"tracker":"lin","issues":1,"tasks":2,"news":["lin:ENG-1: moved\u001b[1m to Done"],"drift":[{"task":"` + idOne + `","ref":"lin:ENG-2","status":"Started","want":"Started","have":"Icebox"}]}`
-	const printed = "lin: 1 issue may be worked on, 2 tasks open\n  lin:ENG-1: moved to Done\n  lin:ENG-2 is in Icebox and should be in Started: task " + idOne + " is Started\n"
+	const printed = "lin: 1 eligible issue, 2 open tasks\n  lin:ENG-1: moved to Done\n  lin:ENG-2 is in Icebox and should be in Started: task " + idOne + " is Started\n"
 	tell(t, []story{
 		{name: "one", args: "tracker sync lin", prepare: answering("/v1/trackers/lin/sync", report), out: printed, asked: []string{`POST /v1/trackers/lin/sync {"fix":false}`}},
 		{name: "and fix", args: "tracker sync lin --fix", prepare: answering("/v1/trackers/lin/sync", report), asked: []string{`POST /v1/trackers/lin/sync {"fix":true}`}},
 		{name: "all", args: "tracker sync", prepare: answering("/v1/forges/sync", `{"news":["task x: merged"]}`, "/v1/trackers/hub/sync", `{"tracker":"hub","news":[],"drift":[]}`, "/v1/trackers/lin/sync", report),
-			out:   "pull requests:\n  task x: merged\nhub: 0 issues may be worked on, 0 tasks open\n" + printed,
+			out:   "pull requests:\n  task x: merged\nhub: 0 eligible issues, 0 open tasks\n" + printed,
 			asked: []string{"POST /v1/forges/sync {}", `POST /v1/trackers/hub/sync {"fix":false}`, `POST /v1/trackers/lin/sync {"fix":false}`}},
 		{name: "one of all is away", args: "tracker sync", prepare: answering("/v1/forges/sync", `{"news":[]}`, "/v1/trackers/hub/sync", "error: hub does not answer", "/v1/trackers/lin/sync", report),
-			code: 1, out: "hub: hub does not answer\nlin: 1 issue"},
+			code: 1, out: "hub: hub does not answer\nlin: 1 eligible issue"},
 		{name: "as JSON", args: "tracker sync lin --json", prepare: answering("/v1/trackers/lin/sync", report), out: `{"reports":[{"tracker":"lin","issues":1,`},
 		{name: "trouble as JSON", args: "tracker sync lin --json", prepare: answering("/v1/trackers/lin/sync", "error: away"), code: 1, out: `"problem":"away"`},
 	})
