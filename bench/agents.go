@@ -125,7 +125,7 @@ func addShims(r *report, pids []int, cpu time.Duration) error {
 	for _, pid := range pids {
 		text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "smaps_rollup"))
 		if err != nil {
-			return fmt.Errorf("look at the memory of an attendant, which only root may: %w", err)
+			return fmt.Errorf("look at the memory of a shim, which only root may: %w", err)
 		}
 		pss, rss = append(pss, statusNumber(text, "Pss:")), append(rss, statusNumber(text, "Rss:"))
 	}

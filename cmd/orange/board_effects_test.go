@@ -24,14 +24,14 @@ func TestTheServerIsKilledAtEachEffectOnACard(t *testing.T) {
 	t.Parallel()
 	whole := openEnv(t, "headless", "--workflow", "joan-board")
 	id := cardLife(whole)
-	var deeds []string
+	var effects []string
 	for _, e := range whole.journal(id) {
 		for _, x := range e.Effects {
-			deeds = append(deeds, x.Do)
+			effects = append(effects, x.Do)
 		}
 	}
 	kinds := map[string]bool{}
-	for i, do := range deeds {
+	for i, do := range effects {
 		if info, _ := workflow.EffectNamed(do); !info.Card || testing.Short() && kinds[do] {
 			continue
 		}

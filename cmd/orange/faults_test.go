@@ -95,7 +95,7 @@ func TestAKilledShimLeavesNothingBehind(t *testing.T) {
 		kill(t, started.Shim.PID)
 		s.await(id, "the crash is seen", func(t task.Task) bool { return t.Crashed == "worker" })
 		if !gone(started.Child.PID) {
-			t.Error("the agent lives on without its attendant")
+			t.Error("the agent lives on without its shim")
 		}
 		s.orange("task", "respawn", string(id))
 		s.reaches(id, "reviewing")
@@ -190,16 +190,16 @@ func TestAfterARebootAttemptsAreOver(t *testing.T) {
 func TestAgentsThatEndTogetherHaveNotCrashed(t *testing.T) {
 	both(t, func(t *testing.T, s *env) {
 		ids := []task.ID{s.create("one", planner), s.create("two", planner)}
-		var attendants []int
+		var shims []int
 		for _, id := range ids {
 			s.reaches(id, "working")
-			attendants = append(attendants, s.alive(id, 1).Shim.PID)
+			shims = append(shims, s.alive(id, 1).Shim.PID)
 		}
 		want := "tmux ended together with 1 other agent"
 		if out, err := s.tmux("kill-server"); err != nil {
 			t.Logf("without tmux: %s", out)
 			want = "its shim was ended together with those of 1 other agent"
-			for _, pid := range attendants {
+			for _, pid := range shims {
 				kill(t, pid)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 	"orange/internal/host/agents"
 )
 
-var updateLives = flag.Bool("update-lives", false, "write what the second workers are told anew")
+var updateLives = flag.Bool("update-lives", false, "write the expected prompts of the second workers")
 
 // finding is what a reviewer finds in each of the lives.
 const finding = "cart.go:14 loses the coupon"

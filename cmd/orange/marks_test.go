@@ -209,14 +209,14 @@ worker:
   - run: "while ! test -e ../../../end; do sleep 0.02; done"
   - exit: 1
 `)
-	attendant := s.alive(first, 1).Shim.PID
+	shimPID := s.alive(first, 1).Shim.PID
 	s.write("config/orange/config.json", `{"sessions":"tmux"}`) // of the next server: its tmux will be below it
 	s.killServer()
 	s.write("go", "")
 	s.eventually("the agent's command started a server", func() bool { return s.has("asked") })
 	server := lock.ReadHolder(s.home).PID
-	if line, _ := shim.Ancestry(server); len(line) < 2 || line[1] != attendant {
-		t.Fatalf("the server %d is not below the attendant %d: %v", server, attendant, line)
+	if line, _ := shim.Ancestry(server); len(line) < 2 || line[1] != shimPID {
+		t.Fatalf("the server %d is not below the shim %d: %v", server, shimPID, line)
 	}
 	for _, kv := range environ(t, server) {
 		for _, name := range []string{"ORANGE_TOKEN", "ORANGE_TASK", "ORANGE_ATTEMPT", "ORANGE_ROLE", shim.KeyVariable, "TMUX"} {
@@ -230,8 +230,8 @@ worker:
 	}
 	second := s.create("second", "worker:\n  - idle:\n")
 	started := s.alive(second, 1)
-	if line, _ := shim.Ancestry(started.Terminal.PID); !slices.Contains(line, attendant) {
-		t.Fatalf("the tmux %d is not below the attendant %d: %v", started.Terminal.PID, attendant, line)
+	if line, _ := shim.Ancestry(started.Terminal.PID); !slices.Contains(line, shimPID) {
+		t.Fatalf("the tmux %d is not below the shim %d: %v", started.Terminal.PID, shimPID, line)
 	}
 	s.write("end", "")
 	s.await(first, "the first has ended", func(t task.Task) bool { return len(t.Attempts) == 0 })
@@ -316,7 +316,7 @@ worker:
 	s.write("id", string(id))
 	s.await(id, "the end is seen", func(t task.Task) bool { return t.Crashed == "worker" })
 	if pid := s.pid("asker"); gone(pid) {
-		t.Fatal("the attendant ended: there is nobody to ask")
+		t.Fatal("the shim ended: there is nobody to ask")
 	}
 	s.write("armed", "")
 	s.eventually("it has asked", func() bool { return s.has("said") })

@@ -103,7 +103,7 @@ exec sleep 1000
 		started := s.alive(id, 1)
 		s.eventually("the agent has looked", func() bool { return s.has("shown") })
 		if got := s.text("shown"); got != "" {
-			t.Errorf("server %d, attendant %d:\n%s", server, started.Shim.PID, got)
+			t.Errorf("server %d, shim %d:\n%s", server, started.Shim.PID, got)
 		}
 		if got := s.text("own"); got != "1\n" {
 			t.Errorf("the agent cannot read its own environment: %q", got)
@@ -160,10 +160,10 @@ func TestTmuxAndShimsHaveNoKeys(t *testing.T) {
 	if os.Getuid() == 0 {
 		check(t, err)
 	} else if !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("the environment of the attendant can be read: %v", err)
+		t.Errorf("the environment of the shim can be read: %v", err)
 	}
 	if strings.Contains(string(text), key) || os.Getuid() == 0 && !strings.Contains(string(text), shim.KeyVariable+"=") {
-		t.Errorf("the attendant: %q", text)
+		t.Errorf("the shim: %q", text)
 	}
 	// A shell that a person opens there finds its programs.
 	found := filepath.Join(s.dir, "found")

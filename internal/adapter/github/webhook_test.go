@@ -36,7 +36,7 @@ func signed(event string, body []byte) http.Header {
 	return h
 }
 
-func hearer(t testing.TB, scope string) *github.Tracker {
+func newTracker(t testing.TB, scope string) *github.Tracker {
 	t.Helper()
 	tr, _, err := github.New(github.RepositoryOptions{Scope: scope, WebhookSecret: always(hookSecret)})
 	if err != nil {
@@ -71,12 +71,12 @@ func TestHear(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			body := []byte(strings.Replace(tc.body, "{", "{"+repo+",", 1))
-			got, err := hearer(t, "acme/shop").ParseWebhook(signed(tc.event, body), body)
+			got, err := newTracker(t, "acme/shop").ParseWebhook(signed(tc.event, body), body)
 			want := tracker.Event{Delivery: "72d3162e-cc78-11e3-81ab-4c9367dc0958", Keys: tc.keys, PRs: tc.prs}
 			if diff := cmp.Diff(want, got); diff != "" || err != nil {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
-			elsewhere, err := hearer(t, "acme/other").ParseWebhook(signed(tc.event, body), body)
+			elsewhere, err := newTracker(t, "acme/other").ParseWebhook(signed(tc.event, body), body)
 			if err != nil || len(elsewhere.Keys)+len(elsewhere.PRs) != 0 {
 				t.Errorf("of another repository: %+v, %v", elsewhere, err)
 			}
@@ -88,7 +88,7 @@ func TestHearAForm(t *testing.T) {
 	body := []byte(url.Values{"payload": {`{"issue":{"number":5},"repository":{"full_name":"acme/shop"}}`}}.Encode())
 	h := signed("issues", body)
 	h.Set("Content-Type", "application/x-www-form-urlencoded")
-	got, err := hearer(t, "acme/shop").ParseWebhook(h, body)
+	got, err := newTracker(t, "acme/shop").ParseWebhook(h, body)
 	if err != nil || len(got.Keys) != 1 || got.Keys[0] != "5" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -101,7 +101,7 @@ func TestHearNothingFalse(t *testing.T) {
 		h.Del(name)
 		return h
 	}
-	tr := hearer(t, "acme/shop")
+	tr := newTracker(t, "acme/shop")
 	for name, tc := range map[string]struct {
 		header http.Header
 		body   []byte
@@ -212,7 +212,7 @@ func TestHearExamples(t *testing.T) {
 				if scope == "" {
 					scope = "acme/shop"
 				}
-				e, err := hearer(t, scope).ParseWebhook(signed(kind.Name, body), body)
+				e, err := newTracker(t, scope).ParseWebhook(signed(kind.Name, body), body)
 				if err != nil {
 					t.Errorf("%s: %s %d: %v", filepath.Base(filepath.Dir(file)), kind.Name, i, err)
 				}
@@ -238,7 +238,7 @@ func FuzzHear(f *testing.F) {
 	f.Fuzz(func(t *testing.T, event, body, kind string) {
 		h := signed(event, []byte(body))
 		h.Set("Content-Type", kind)
-		e, err := hearer(t, "acme/shop").ParseWebhook(h, []byte(body))
+		e, err := newTracker(t, "acme/shop").ParseWebhook(h, []byte(body))
 		if errors.Is(err, tracker.ErrForged) {
 			t.Fatal("what is signed is taken for forged")
 		}
@@ -251,7 +251,7 @@ func FuzzHear(f *testing.F) {
 			}
 		}
 		h.Set("X-Hub-Signature-256", fmt.Sprintf("sha256=%064d", 0))
-		if _, err := hearer(t, "acme/shop").ParseWebhook(h, []byte(body)); !errors.Is(err, tracker.ErrForged) {
+		if _, err := newTracker(t, "acme/shop").ParseWebhook(h, []byte(body)); !errors.Is(err, tracker.ErrForged) {
 			t.Fatal("what is not signed is believed")
 		}
 	})

@@ -16,7 +16,7 @@ import (
 	"orange/internal/core/agent"
 )
 
-var update = flag.Bool("update", false, "write the expected plans anew")
+var update = flag.Bool("update", false, "write the expected plans")
 
 // launch returns a start with everything that has a place in it.
 func launch() Launch {

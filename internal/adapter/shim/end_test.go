@@ -58,14 +58,14 @@ func TestADaemonThatIgnoresSIGTERMAndForksIsKilled(t *testing.T) {
 func TestTheServerAndTheShimsOfTheDataFolderAreNotTheAgents(t *testing.T) {
 	needsLinux(t)
 	lingers := self(t)[0] + " linger"
-	for _, who := range []string{"the server", "an attendant", "tmux"} {
+	for _, who := range []string{"the server", "a shim", "tmux"} {
 		t.Run(who, func(t *testing.T) {
 			s := newEnv(t)
 			var script string
 			switch who {
 			case "the server":
 				script = `( env -u ` + shim.KeyVariable + ` setsid ` + lingers + ` $DIR/server & ) ; while ! test -s $DIR/server; do sleep 0.01; done; cp $DIR/server $DIR/daemon; exit 4`
-			case "an attendant":
+			case "a shim":
 				other := filepath.Join(s.dir, "attempts", "t", "2")
 				if err := shim.Folder(other).PrepareStart(); err != nil {
 					t.Fatal(err)
@@ -100,7 +100,7 @@ func TestWhatOnlyCallsItselfAPartOfOrangeEndsWithTheAgent(t *testing.T) {
 		"this program with another key":           daemon(shim.KeyVariable + "=other setsid " + lingers),
 		"this program without a key":              daemon("env -u " + shim.KeyVariable + " setsid " + lingers),
 		"a binary called tmux":                    "cp $(command -v sleep) $DIR/tmux; " + daemon(shim.KeyVariable+`=server setsid sh -c 'echo $$ >$DIR/daemon; exec $DIR/tmux 1000'`),
-		"an attendant that no record names":       "cp $(command -v sh) $DIR/attend; mkdir -p $DIR/attempts/t/2; " + daemon(shim.KeyVariable+`=other setsid $DIR/attend -c 'echo $$ >$DIR/daemon; sleep 1000; :' $DIR/attempts/t/2`),
+		"a shim that no record names":             "cp $(command -v sh) $DIR/attend; mkdir -p $DIR/attempts/t/2; " + daemon(shim.KeyVariable+`=other setsid $DIR/attend -c 'echo $$ >$DIR/daemon; sleep 1000; :' $DIR/attempts/t/2`),
 		"what takes the place of the server":      `( setsid ` + self(t)[0] + ` linger $DIR/server & ) ; while ! test -s $DIR/server; do sleep 0.01; done; cp $DIR/server $DIR/daemon; exit 4`,
 		"a tmux at the socket of the data folder": `tmux -S $DIR/tmux.sock -f /dev/null new-session -d 'sleep 1000'; tmux -S $DIR/tmux.sock display-message -p '#{pid}' >$DIR/daemon; exit 4`,
 	}
@@ -168,7 +168,7 @@ func TestEndEndsEverything(t *testing.T) {
 				t.Errorf("exit: %+v", exit)
 			}
 			if !gone(s.state().Started.Shim.PID) {
-				t.Error("the attendant is still there")
+				t.Error("the shim is still there")
 			}
 		})
 	}
@@ -236,7 +236,7 @@ func TestWhatAKilledShimLeavesIsEnded(t *testing.T) {
 					t.Fatal(err)
 				}
 			case "started again":
-				wait.Until(t, "the attendant is gone", func() bool { return s.state().Phase == shim.Lost })
+				wait.Until(t, "the shim is gone", func() bool { return s.state().Phase == shim.Lost })
 				if again := s.start(o); again.Child != started.Child {
 					t.Errorf("started again: %+v", again)
 				}
@@ -325,7 +325,7 @@ func TestEndBeforeStart(t *testing.T) {
 			// A shim that was launched before and comes late leaves.
 			argv := append(self(t), string(s.folder))
 			if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err == nil || !strings.Contains(string(out), "ended") {
-				t.Errorf("a late attendant: %v, %s", err, out)
+				t.Errorf("a late shim: %v, %s", err, out)
 			}
 			if state := s.state(); state.Phase != shim.Over || state.Started.Child.PID != 0 {
 				t.Errorf("state: %+v", state)
@@ -345,7 +345,7 @@ func TestEndWhileTheShimWaitsForOrders(t *testing.T) {
 	if err := s.PlainLaunch()(t.Context(), append(self(t), string(s.folder))); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "the attendant is there", func() bool { return s.state().Phase == shim.Starting })
+	wait.Until(t, "the shim is there", func() bool { return s.state().Phase == shim.Starting })
 	exit, err := s.EndAttempt(t.Context(), s.folder)
 	if err != nil || exit.Reason != "it was ended before it began" {
 		t.Errorf("End: %+v, %v", exit, err)
@@ -363,7 +363,7 @@ func TestAStartThatAnotherServerBeganIsFinished(t *testing.T) {
 	if err := s.PlainLaunch()(t.Context(), append(self(t), string(s.folder))); err != nil {
 		t.Fatal(err)
 	}
-	wait.Until(t, "the attendant is there", func() bool { return s.state().Phase == shim.Starting })
+	wait.Until(t, "the shim is there", func() bool { return s.state().Phase == shim.Starting })
 	// A part of the orders, as a server leaves them that dies while it writes.
 	pipe, err := os.OpenFile(string(s.folder)+"/orders", os.O_WRONLY, 0)
 	if err != nil {
@@ -375,7 +375,7 @@ func TestAStartThatAnotherServerBeganIsFinished(t *testing.T) {
 	if err := pipe.Close(); err != nil {
 		t.Fatal(err)
 	}
-	launch := func(context.Context, []string) error { t.Error("a second attendant was launched"); return nil }
+	launch := func(context.Context, []string) error { t.Error("a second shim was launched"); return nil }
 	if _, err := s.StartAttempt(t.Context(), s.folder, s.orders("exit 6"), launch); err != nil {
 		t.Fatal(err)
 	}
@@ -391,7 +391,7 @@ func TestAShimWithoutOrdersExits(t *testing.T) {
 	}
 	argv := []string{self(t)[0], "attend-briefly", string(s.folder)}
 	if err := exec.Command(argv[0], argv[1:]...).Run(); err == nil {
-		t.Error("the attendant reports success")
+		t.Error("the shim reports success")
 	}
 	if state := s.state(); state.Phase != shim.Over || !strings.Contains(state.Exit.Reason, "no orders came") {
 		t.Errorf("state: %+v", state)

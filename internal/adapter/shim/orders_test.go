@@ -327,10 +327,10 @@ func TestSecretsAreInNoFile(t *testing.T) {
 		}
 	}
 	search()
-	attendant, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", s.state().Started.Shim.PID))
+	environ, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", s.state().Started.Shim.PID))
 	hidden := os.Getuid() != 0 && errors.Is(err, fs.ErrPermission)
-	if want := shim.KeyVariable + "=" + s.key + "\x00"; !hidden && (err != nil || string(attendant) != want) {
-		t.Errorf("the attendant's environment: %q, %v", attendant, err)
+	if want := shim.KeyVariable + "=" + s.key + "\x00"; !hidden && (err != nil || string(environ) != want) {
+		t.Errorf("the shim's environment: %q, %v", environ, err)
 	}
 	if _, err := s.EndAttempt(t.Context(), s.folder); err != nil {
 		t.Fatal(err)

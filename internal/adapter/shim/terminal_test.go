@@ -144,7 +144,7 @@ func TestWithTheTerminalTheAgentGoes(t *testing.T) {
 				if !gone(agent) || carried(s.key) != 0 {
 					t.Errorf("the agent is gone: %v; with its key: %d", gone(agent), carried(s.key))
 				}
-				wait.Until(t, "the attendant leaves", func() bool { return gone(started.Shim.PID) })
+				wait.Until(t, "the shim leaves", func() bool { return gone(started.Shim.PID) })
 			})
 		}
 	}
@@ -204,14 +204,14 @@ func TestAnIdleShimIsSmall(t *testing.T) {
 		t.Skip("the race detector needs memory of its own")
 	}
 	if os.Getuid() != 0 {
-		t.Skip("only root may look into an attendant")
+		t.Skip("only root may look into a shim")
 	}
 	s := newEnv(t)
 	o := s.orders("exec sleep 1000")
 	o.Argv = append(o.Argv, strings.Repeat("x", 100_000))
 	started := s.start(o)
 	pss := 0
-	wait.Until(t, "the attendant is small", func() bool {
+	wait.Until(t, "the shim is small", func() bool {
 		for line := range strings.Lines(readProc(t, started.Shim.PID, "smaps_rollup")) {
 			if value, found := strings.CutPrefix(line, "Pss:"); found {
 				pss, _ = strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
@@ -243,17 +243,17 @@ func TestAttemptsThatEndWithTheirTmuxOrTheirShimsEndTogether(t *testing.T) {
 		"tmux is killed":                {3, true, func(x tmux, _ []shim.Started) { x.run("kill-server") }, shim.MassTmux, "tmux ended together with 2 other agents"},
 		"tmux is killed with one agent": {1, true, func(x tmux, _ []shim.Started) { x.run("kill-server") }, "", ""},
 		"a person closes one window":    {2, true, func(x tmux, _ []shim.Started) { x.run("kill-session", "-t", "=s0") }, "", ""},
-		"attendants are killed": {2, false, func(_ tmux, started []shim.Started) {
+		"shims are killed": {2, false, func(_ tmux, started []shim.Started) {
 			for _, s := range started {
 				_ = syscall.Kill(s.Shim.PID, syscall.SIGKILL)
 			}
 		}, shim.MassShims, "its shim was ended together with those of 1 other agent"},
-		"attendants are told to end": {2, false, func(_ tmux, started []shim.Started) {
+		"shims are told to end": {2, false, func(_ tmux, started []shim.Started) {
 			for _, s := range started {
 				_ = syscall.Kill(s.Shim.PID, syscall.SIGTERM)
 			}
 		}, shim.MassShims, "its shim was ended together with those of 1 other agent"},
-		"one attendant is killed": {2, false, func(_ tmux, started []shim.Started) {
+		"one shim is killed": {2, false, func(_ tmux, started []shim.Started) {
 			_ = syscall.Kill(started[0].Shim.PID, syscall.SIGKILL)
 		}, "", ""},
 		"only agents are killed": {2, false, func(_ tmux, started []shim.Started) {
@@ -292,7 +292,7 @@ func TestAttemptsThatEndWithTheirTmuxOrTheirShimsEndTogether(t *testing.T) {
 			}
 			c.strike(x, started)
 			struck := c.agents
-			if what == "a person closes one window" || what == "one attendant is killed" {
+			if what == "a person closes one window" || what == "one shim is killed" {
 				struck = 1
 			}
 			for i := range struck {

@@ -66,8 +66,8 @@ func TestRequestedCardChangesAreMadeIfTheFileAllows(t *testing.T) {
 		Comment:    forged, Column: "review", Description: "the requirements, and a plan",
 	}))
 	want := "tag_card+Dev-Complete+Design-Complete-Planned comment_card move_card=Review describe_card=d1 release_card=Claimed-Dev-1 read_card"
-	if w.task.Status != "board" || deeds(d.Entries) != want {
-		t.Fatalf("%s: %s\n%s", w.task.Status, deeds(d.Entries), why(d))
+	if w.task.Status != "board" || describeEffects(d.Entries) != want {
+		t.Fatalf("%s: %s\n%s", w.task.Status, describeEffects(d.Entries), why(d))
 	}
 	rejected := []string{
 		"tag Review-Approved is not the dev's to set", "tag Ops-Ready is not the dev's to set", `tag "Bogus" is not known on this board: it is not set`,
@@ -125,9 +125,9 @@ func TestWhereAWorkerMayMoveACard(t *testing.T) {
 	} {
 		w := placed(t, "joan-board", tt.state)
 		d := w.ends(result(signal.Actions{Column: tt.column}))
-		moved := strings.Contains(deeds(d.Entries), "move_card="+tt.want)
-		if (tt.want != "") != moved || tt.want == "" && strings.Contains(deeds(d.Entries), "move_card") || strings.Join(d.Entries[0].Rejected, "") != tt.rejected {
-			t.Errorf("%s to %s: %s, rejected %q", tt.state, tt.column, deeds(d.Entries), d.Entries[0].Rejected)
+		moved := strings.Contains(describeEffects(d.Entries), "move_card="+tt.want)
+		if (tt.want != "") != moved || tt.want == "" && strings.Contains(describeEffects(d.Entries), "move_card") || strings.Join(d.Entries[0].Rejected, "") != tt.rejected {
+			t.Errorf("%s to %s: %s, rejected %q", tt.state, tt.column, describeEffects(d.Entries), d.Entries[0].Rejected)
 		}
 	}
 }
@@ -147,8 +147,8 @@ func TestAFailedWorkerRequestsNoCardChanges(t *testing.T) {
 	} {
 		w := placed(t, "joan-board", state)
 		d := w.ends(failure(wishes))
-		if deeds(d.Entries) != want {
-			t.Errorf("%s: %s, want %s", state, deeds(d.Entries), want)
+		if describeEffects(d.Entries) != want {
+			t.Errorf("%s: %s, want %s", state, describeEffects(d.Entries), want)
 		}
 		c := comments(t, d.Entries)[0]
 		if c.Text(als.Actor) == "human" || len(c.List(als.TagsAdd))+len(c.List(als.TagsRemove)) > 0 || !strings.Contains(c.String(), "error: it does not build") {
@@ -169,7 +169,7 @@ func TestAWorkerCallsAPerson(t *testing.T) {
 				t.Errorf("%s: %q", tt.state, w.task.Attention)
 			}
 			if e := d.Entries[0].Effects[0]; e.Do != workflow.TagCard || strings.Join(e.Tags, "") != tt.flag || len(e.Untags) > 0 {
-				t.Errorf("%s: %s", tt.state, deeds(d.Entries))
+				t.Errorf("%s: %s", tt.state, describeEffects(d.Entries))
 			}
 			if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Kind != explain.ItemAttention {
 				t.Errorf("%s: %+v, %v", tt.state, it, ok)
@@ -219,7 +219,7 @@ func TestAHandoffIsKeptAndPosted(t *testing.T) {
 	d := tell(w, "reviewer", "first")
 	list := comments(t, d.Entries)
 	if len(list) != 2 || list[1].Text(als.Intent) != "handoff" || strings.Join(list[1].List("key_decisions"), "") != "first" || list[1].Text(als.Actor) != "dev" {
-		t.Errorf("%s", deeds(d.Entries))
+		t.Errorf("%s", describeEffects(d.Entries))
 	}
 	for _, next := range []struct {
 		to, decision string

@@ -136,19 +136,19 @@ func TestWhatADispatchDoesToTheCard(t *testing.T) {
 		w := placed(t, "joan-board", "board")
 		w.task.Workspace = ""
 		d := w.looks(tt.face)
-		if got := strings.ReplaceAll(deeds(d.Entries), "acquire_workspace", "acquire"); got != tt.want {
+		if got := strings.ReplaceAll(describeEffects(d.Entries), "acquire_workspace", "acquire"); got != tt.want {
 			t.Errorf("%+v: %s, want %s", tt.face, got, tt.want)
 		}
 		bare := placed(t, "joan-board", "board")
 		bare.task.TrackerRef = ""
-		if d := bare.looks(tt.face); strings.Contains(deeds(d.Entries), "card") {
-			t.Errorf("a task without a card: %s", deeds(d.Entries))
+		if d := bare.looks(tt.face); strings.Contains(describeEffects(d.Entries), "card") {
+			t.Errorf("a task without a card: %s", describeEffects(d.Entries))
 		}
 	}
 }
 
-// deeds writes down what entries ask for, with what they say about a card.
-func deeds(entries []journal.Entry) string {
+// describeEffects lists the effects of entries, with what they say about a card.
+func describeEffects(entries []journal.Entry) string {
 	var out []string
 	for _, e := range entries {
 		for _, f := range e.Effects {
@@ -196,8 +196,8 @@ func TestACardThatChangesWhileAnAgentWorksIsOnlySeen(t *testing.T) {
 func TestAPersonsChangeWaitsWhileOrangeChangesTheCard(t *testing.T) {
 	w := placed(t, "joan-board", "ba-evaluate")
 	w.ends(result(signal.Actions{AddTags: []string{"Ready"}, Column: "Analyse"}))
-	if w.task.Status != "board" || !strings.HasSuffix(deeds(w.log), "read_card") {
-		t.Fatalf("%s: %s", w.task.Status, deeds(w.log))
+	if w.task.Status != "board" || !strings.HasSuffix(describeEffects(w.log), "read_card") {
+		t.Fatalf("%s: %s", w.task.Status, describeEffects(w.log))
 	}
 	person := signal.Signal{Kind: signal.Tracker, Actor: task.Human, Word: signal.CardChanged, CardSnapshot: face("To Do")}
 	d := w.must(person)

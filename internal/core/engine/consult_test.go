@@ -42,8 +42,8 @@ func TestAConsultationGoesThereAndBack(t *testing.T) {
 				if d.Verdict != engine.Advance || w.task.Status != tt.state || w.task.ReturnTo != tt.from || w.task.CounterValue("consults") != 1 {
 					t.Fatalf("%s in %s, back to %s\n%s", d.Verdict, w.task.Status, w.task.ReturnTo, why(d))
 				}
-				if tt.role == "ops" && !strings.Contains(deeds(d.Entries), "tag_card+Invoke-Architect") || strings.Contains(deeds(d.Entries), "release_card") {
-					t.Errorf("%s", deeds(d.Entries))
+				if tt.role == "ops" && !strings.Contains(describeEffects(d.Entries), "tag_card+Invoke-Architect") || strings.Contains(describeEffects(d.Entries), "release_card") {
+					t.Errorf("%s", describeEffects(d.Entries))
 				}
 				for _, want := range []string{"The " + tt.role + " asks (advisory-conflict): two ways", "Question: which one?", "Files: a.go, b.go", "Files in conflict: c.go", "On the default branch: theirs", "With your advice the " + tt.role + " goes on (go-on)."} {
 					if !strings.Contains(w.task.Question, want) {
@@ -112,8 +112,8 @@ func TestWhoMayNotConsult(t *testing.T) {
 				if !strings.HasPrefix(e.Reason, "UNEXPECTED: "+role+" says success, and ") || !strings.Contains(e.Reason, tt.reason) {
 					t.Errorf("%q", e.Reason)
 				}
-				if strings.Contains(deeds(d.Entries), "tag_card") {
-					t.Errorf("a wish is done: %s", deeds(d.Entries))
+				if strings.Contains(describeEffects(d.Entries), "tag_card") {
+					t.Errorf("a refused change is made: %s", describeEffects(d.Entries))
 				}
 			})
 		}
@@ -133,8 +133,8 @@ func TestAdviceThatNobodyAskedForIsNotKept(t *testing.T) {
 	w.looks(face("Review", "Invoke-Architect"))
 	w.perform()
 	d := w.ends(result(signal.Actions{AddTags: []string{"Architect-Assist-Complete"}}))
-	if w.task.Status != "board" || w.task.Advice != "" || !strings.Contains(deeds(d.Entries), "tag_card-Invoke-Architect tag_card+Architect-Assist-Complete read_card") {
-		t.Errorf("%s, %q: %s", w.task.Status, w.task.Advice, deeds(d.Entries))
+	if w.task.Status != "board" || w.task.Advice != "" || !strings.Contains(describeEffects(d.Entries), "tag_card-Invoke-Architect tag_card+Architect-Assist-Complete read_card") {
+		t.Errorf("%s, %q: %s", w.task.Status, w.task.Advice, describeEffects(d.Entries))
 	}
 }
 

@@ -15,16 +15,16 @@ import (
 func TestWorkersAloneMergeNothing(t *testing.T) {
 	w := placed(t, "joan-board", "dev-implement")
 	d := w.ends(result(signal.Actions{AddTags: []string{"Invoke-Architect"}, Column: "Review"}))
-	if strings.Contains(deeds(d.Entries), "Invoke-Architect") || len(d.Entries[0].Rejected) != 1 {
-		t.Errorf("the dev calls the architect by a tag: %s", deeds(d.Entries))
+	if strings.Contains(describeEffects(d.Entries), "Invoke-Architect") || len(d.Entries[0].Rejected) != 1 {
+		t.Errorf("the dev calls the architect by a tag: %s", describeEffects(d.Entries))
 	}
 	for _, state := range []string{"ops-rework", "ops-guided", "ops-merge"} {
 		w := placed(t, "joan-board", state)
 		w.ends(result(signal.Actions{AddTags: []string{"Ops-Ready"}, RemoveTags: []string{"Rework-Requested", "Review-Approved"}, Column: "Deploy"}))
 		w.perform()
 		d := w.looks(face("Deploy"))
-		if w.task.Status != "board" || strings.Contains(deeds(d.Entries), "merge") {
-			t.Errorf("%s: %s, %s", state, w.task.Status, deeds(d.Entries))
+		if w.task.Status != "board" || strings.Contains(describeEffects(d.Entries), "merge") {
+			t.Errorf("%s: %s, %s", state, w.task.Status, describeEffects(d.Entries))
 		}
 		if w.looks(face("Deploy", "Ops-Ready")); w.task.Status != "merging" {
 			t.Errorf("%s: with a person's tag it is %s", state, w.task.Status)
@@ -46,8 +46,8 @@ func TestAResultIsASuccessOnlyIfItSaysSo(t *testing.T) {
 		w := placed(t, "joan-board", "dev-implement")
 		d := w.ends(&r)
 		other := map[string]string{"Implementation-Failed": "Dev-Complete", "Dev-Complete": "Implementation-Failed"}[tt.want]
-		if w.task.Status != "board" || !strings.Contains(deeds(d.Entries), "+"+tt.want) || strings.Contains(deeds(d.Entries), "+"+other) {
-			t.Errorf("success %s, %s: %s, %s", tt.success, tt.kind, w.task.Status, deeds(d.Entries))
+		if w.task.Status != "board" || !strings.Contains(describeEffects(d.Entries), "+"+tt.want) || strings.Contains(describeEffects(d.Entries), "+"+other) {
+			t.Errorf("success %s, %s: %s, %s", tt.success, tt.kind, w.task.Status, describeEffects(d.Entries))
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestAWorkerTakesNoPersonsTagOff(t *testing.T) {
 	w := placed(t, "joan-board", "architect-plan")
 	w.task.CardSnapshot = face("Analyse", "Ready", "Plan-Rejected")
 	d := w.ends(result(signal.Actions{RemoveTags: []string{"Ready", "Plan-Rejected", "Ops-Ready"}}))
-	if got := deeds(d.Entries); !strings.Contains(got, "tag_card-Ready ") || strings.Contains(got, "Rejected") || strings.Join(d.Entries[0].Rejected, ";") != "tag Plan-Rejected is a person's: it is not taken off" {
+	if got := describeEffects(d.Entries); !strings.Contains(got, "tag_card-Ready ") || strings.Contains(got, "Rejected") || strings.Join(d.Entries[0].Rejected, ";") != "tag Plan-Rejected is a person's: it is not taken off" {
 		t.Errorf("%s, rejected %q", got, d.Entries[0].Rejected)
 	}
 }
@@ -108,8 +108,8 @@ func TestAPersonIsWaitedForWhereAWorkerNeedsOne(t *testing.T) {
 		t.Fatalf("%s, %+v", w.task.Status, it)
 	}
 	w.must(signal.Signal{Kind: signal.Resume, Actor: task.Human})
-	if deeds(w.log[len(w.log)-1:]) != "read_card" {
-		t.Errorf("%s", deeds(w.log[len(w.log)-1:]))
+	if describeEffects(w.log[len(w.log)-1:]) != "read_card" {
+		t.Errorf("%s", describeEffects(w.log[len(w.log)-1:]))
 	}
 	w.looks(face("Review", "Rework-Complete", "Needs-Clarification"))
 	if w.task.Status != "review" {
@@ -130,7 +130,7 @@ func TestWorkThatIsSentBackIsNotMerged(t *testing.T) {
 			t.Errorf("the merge is still owed: %+v", w.task.Pending)
 		}
 	}
-	if got := deeds(d.Entries); !strings.Contains(got, "write_section") || !strings.Contains(got, "comment_card") {
+	if got := describeEffects(d.Entries); !strings.Contains(got, "write_section") || !strings.Contains(got, "comment_card") {
 		t.Errorf("a person's words reach nobody: %s", got)
 	}
 }

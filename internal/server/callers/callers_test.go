@@ -13,7 +13,7 @@ import (
 )
 
 func TestWhoHoldsAConnection(t *testing.T) {
-	const person, browser, worker, attendant, other, gone, hidden = 10, 11, 20, 21, 30, 40, 50
+	const person, browser, worker, shim, other, gone, hidden = 10, 11, 20, 21, 30, 40, 50
 	none := errors.New("no process here holds that connection")
 	tests := map[string]struct {
 		holders [][]int // at each look; nil: none is seen
@@ -25,8 +25,8 @@ func TestWhoHoldsAConnection(t *testing.T) {
 		"two processes of a person":            {[][]int{{person, browser}, {person, browser}}, "", "", ""},
 		"an agent":                             {[][]int{{worker}, {worker}}, "", "worker", ""},
 		"an agent beside a person":             {[][]int{{person, worker}, {person, worker}}, "", "worker", ""},
-		"a person among those that hide":       {[][]int{{person, attendant}, {person, attendant}}, "", "", ""},
-		"an agent among those that hide":       {[][]int{{worker, attendant}, {worker, attendant}}, "", "worker", ""},
+		"a person among those that hide":       {[][]int{{person, shim}, {person, shim}}, "", "", ""},
+		"an agent among those that hide":       {[][]int{{worker, shim}, {worker, shim}}, "", "worker", ""},
 		"it cannot be seen":                    {[][]int{nil}, "", "", "cannot identify the process"},
 		"nobody":                               {[][]int{{}, {}}, "", "", "is gone"},
 		"it is gone":                           {[][]int{{gone}, nil}, "", "", "is gone"},
@@ -63,12 +63,12 @@ func TestWhoHoldsAConnection(t *testing.T) {
 						return nil, errors.New("this process belongs to another")
 					case pid == other:
 						return &agent.Caller{Task: "B", Attempt: 1, Role: "reviewer"}, nil
-					case pid == worker || pid == attendant || token != "":
+					case pid == worker || pid == shim || token != "":
 						return &agent.Caller{Task: "A", Attempt: 1, Role: "worker"}, nil
 					}
 					return nil, nil
 				},
-				isShim: func(pid int) bool { return pid == attendant },
+				isShim: func(pid int) bool { return pid == shim },
 				gone:   func(pid int) bool { return pid == gone },
 			}
 			who, err := p.identifyCaller(httptest.NewRequest(http.MethodGet, "/", nil), tt.token)

@@ -37,7 +37,7 @@ const noChannels = "No notifications are configured: add notify to config.json, 
 func newNotifyList(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List the notification channels and the result of their last message", Args: requireArguments(0, 0), Annotations: map[string]string{needsKeys: "notify"},
-		Long:    "List the ways of config.json by which people are told that something waits for them: what each is told\nof, and how it went the last time. Of addresses only the host is shown.",
+		Long:    "List the notification channels of config.json: the kinds of items that each one sends, and the result of\nits last message. Of addresses only the host is shown.",
 		Example: "  orange notify list",
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -76,7 +76,7 @@ func printChannels(w io.Writer, deps Deps, ways []notifyChannel) error {
 		_, err := fmt.Fprintln(w, noChannels)
 		return err
 	}
-	rows := [][]string{{"NR", "KIND", "HOST", "TOLD OF", "PROJECTS", "LAST"}}
+	rows := [][]string{{"NR", "KIND", "HOST", "SENDS", "PROJECTS", "LAST"}}
 	for _, n := range ways {
 		on, projects, last := "all but start", "all", "not yet"
 		if len(n.On) > 0 {
@@ -109,7 +109,7 @@ type notifyResult struct {
 func newNotifyTest(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "test [kind|number]", Short: "Send a test notification: to all channels, to one kind, or to one channel", Args: requireArguments(0, 1), Annotations: map[string]string{needsKeys: "notify"},
-		Long: `Tell a test by every way of config.json, by those of a kind (desktop, webhook, ntfy,
+		Long: `Send a test by every channel of config.json, by those of a kind (desktop, webhook, ntfy,
 slack, bell), or by the one with a number of orange notify list. What arrives says that
 it is a test; a webhook has "test": true.
 

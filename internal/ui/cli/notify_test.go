@@ -34,7 +34,7 @@ func TestNotifyList(t *testing.T) {
 	if err := os.WriteFile(w.Config.NotifyResultsFile(), mustJSON(t, told), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const want = `NR  KIND     HOST          TOLD OF               PROJECTS  LAST
+	const want = `NR  KIND     HOST          SENDS                 PROJECTS  LAST
 1   desktop  -             all but start         all       3m ago
 2   ntfy     ntfy.example  review,stuck (brief)  shop      1h ago: ntfy.example answered 500
 3   slack    (file)        all but start         all       not yet

@@ -54,11 +54,11 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 	cmd := needsNoServer(&cobra.Command{
 		Use: "decide NAME|FILE --from STATE (--to STATE | --exit[=ROLE] | --outcome CODE | --column COLUMN [--tag TAG]...)", Args: requireArguments(1, 1),
 		Short: "Print what the engine would decide, without changing anything",
-		Long: "Try what the engine would decide about a supposed task, touching nothing.\n\n" +
-			"Sections of the task file count as fresh and own, evidence as present and agents as alive,\n" +
-			"unless a flag says otherwise. Without --actor the question is: may anyone? An outcome\n" +
-			"is then the word of the state's own agent. A step of a step workflow may be given by\n" +
-			"its number, from 0.",
+		Long: "Print what the engine would decide about an assumed task. The command changes nothing.\n\n" +
+			"Sections of the task file count as fresh and as the agent's own, evidence as present and agents as\n" +
+			"alive, unless a flag says otherwise. Without --actor the answer says whether anybody may take the edge,\n" +
+			"and an outcome comes from the state's own agent. A step of a step workflow can be named by its number,\n" +
+			"from 0.",
 		Example: "  orange workflow decide orange --from planning --to working --task-file TASK.md\n" +
 			"  orange workflow decide orange --from agent-review --exit --set crash_count=1 --json\n" +
 			"  orange workflow decide orange --from agent-review --exit --code 1 --task-file TASK.md\n" +
@@ -74,7 +74,7 @@ func newWorkflowDecideCommand(deps Deps) *cobra.Command {
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&f.from, "from", "", "`STATE` the task is in, or the number of a step; new for none yet")
-	flags.StringVar(&f.to, "to", "", "`STATE` that is asked for")
+	flags.StringVar(&f.to, "to", "", "`STATE` that the actor asks for")
 	flags.Var(&f.exit, "exit", "an agent ends: the state's own, or that of ROLE")
 	flags.Lookup("exit").NoOptDefVal = anyRole
 	flags.StringVar(&f.outcome, "outcome", "", "an agent reports `CODE`, in any case, or CODE: detail")

@@ -41,7 +41,7 @@ func newWorkflowSimulateCommand(deps Deps) *cobra.Command {
 	cmd := needsNoServer(&cobra.Command{
 		Use: "simulate NAME|FILE", Args: requireArguments(1, 1),
 		Short: "Simulate many tasks in a workflow and report the results",
-		Long: "Plays tasks from their creation to their end with the engine's own decisions and simulated agents and\n" +
+		Long: "Run tasks from their creation to their end with the engine's own decisions and simulated agents and\n" +
 			"people, and prints how long they take, what they cost and where they get stuck.\n" +
 			"The same seed gives the same numbers.",
 		Example: "  orange workflow simulate orange\n" +
@@ -51,9 +51,9 @@ func newWorkflowSimulateCommand(deps Deps) *cobra.Command {
 	})
 	flags := cmd.Flags()
 	flags.IntVar(&f.runs, "runs", 10_000, "tasks to play, for each variant")
-	flags.Uint64Var(&f.seed, "seed", 1, "where chance begins")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed of the random numbers")
 	flags.StringVar(&f.profile, "profile", "", "how agents and people behave: a JSON `FILE`")
-	flags.BoolVar(&f.learn, "learn", false, "take what this installation's journals say about it")
+	flags.BoolVar(&f.learn, "learn", false, "take durations and probabilities from the journals of this installation")
 	flags.BoolVar(&f.checks, "checks", false, "tasks have checks, with typical results")
 	flags.StringArrayVar(&f.whatIf, "what-if", nil, "compare with another max: `counter=N`")
 	flags.StringVar(&f.plot, "plot", "", "draw durations and costs into `FILE.svg`")
