@@ -325,7 +325,7 @@ func TestASilentAgentIsAskedTriedAgainAndHalted(t *testing.T) {
 			if e := d.Entries[1]; !strings.HasPrefix(e.Reason, "no answer 3 of 3 in Finished: the qa ended (code 0)") {
 				t.Errorf("%q", e.Reason)
 			}
-			if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Kind != explain.ItemStuck || !strings.Contains(it.Text, "the qa cannot go on: ") {
+			if it, ok := explain.InboxItem(w.def, w.task); !ok || it.Kind != explain.ItemStuck || !strings.Contains(it.Text, "the qa cannot continue: ") {
 				t.Errorf("%+v, %v", it, ok)
 			}
 			if w.task.CounterValue("no_answer") != 0 || w.task.CounterValue("crash_count") != 0 {

@@ -437,7 +437,7 @@ func TestATaskThatCannotBeMade(t *testing.T) {
 			t.Errorf("%v", waits)
 		}
 		drifts, err := r.service.Drifts()
-		if err != nil || len(drifts) != 1 || !strings.Contains(drifts[0].String(), "E-1 is in ") || !strings.Contains(drifts[0].String(), "no task can be made of it: no space left") {
+		if err != nil || len(drifts) != 1 || !strings.Contains(drifts[0].String(), "E-1 is in ") || !strings.Contains(drifts[0].String(), "no task can be created for it: no space left") {
 			t.Errorf("%v, %v", drifts, err)
 		}
 		r.tasks.before = nil

@@ -436,7 +436,7 @@ func TestAnIssueThatIsDeleted(t *testing.T) {
 	inBubble(t, linear(), func(t *testing.T, r *env) {
 		r.begun("ENG-1", "Started")
 		r.hub.remove("ENG-1")
-		if news := r.sync().News; !heard(news, "lin:ENG-1: the issue is gone, and task "+string(r.of("ENG-1").ID)+" goes on without it") {
+		if news := r.sync().News; !heard(news, "lin:ENG-1: the issue is gone, and task "+string(r.of("ENG-1").ID)+" continues without it") {
 			t.Errorf("news: %q", news)
 		}
 		r.passes("ENG-1")
