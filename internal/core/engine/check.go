@@ -65,7 +65,7 @@ func (p *plan) checks() task.Checks {
 func (p *plan) runCheck(run task.CheckRun) {
 	run.Since = p.e.At
 	p.e.CheckRun = &run
-	if p.busyAgent() != "" {
+	if run.Place != task.PlaceLanding && p.busyAgent() != "" {
 		return
 	}
 	p.addEffect(workflow.Effect{Name: workflow.RunCheck, Role: workflow.CheckRole}, task.ByState)
@@ -167,7 +167,7 @@ func checkWaits(t *task.Task) bool {
 // waitsForCheck reports whether an effect would start or tell an agent while a check runs. It is owed until the check
 // has ended, or is being ended: the order to end an overdue check comes behind it.
 func waitsForCheck(t *task.Task, p *task.Effect) bool {
-	if t.CheckRun == nil || p.Do == workflow.RunCheck {
+	if t.CheckRun == nil || t.CheckRun.Place == task.PlaceLanding || p.Do == workflow.RunCheck {
 		return false
 	}
 	info, _ := workflow.EffectNamed(p.Do)
@@ -244,6 +244,8 @@ func (d *decider) requestCheck() Verdict {
 		return d.refuse("check %q is not known: the task has %s", d.sig.Arg, d.checkNames())
 	case live || checkWaits(d.t):
 		return d.refuse("check %s is in progress already: see orange task explain %s", d.t.CheckRun.Name, d.t.ID)
+	case d.t.MergeEffect() != nil:
+		return d.refuse("the task is in the landing queue, and its checks run on the merged work: see orange land list")
 	case d.t.Workspace == "":
 		return d.refuse("the task has no workspace yet, so there is nothing to check")
 	case s.Kind != workflow.CheckDo && s.Kind != workflow.HumanDo && s.Kind != workflow.Halt && s.Kind != workflow.Waiting:
@@ -292,6 +294,9 @@ func (d *decider) decideOnCheck(s *workflow.State, a task.Attempt, ended journal
 	if a.Ending || s.Kind == workflow.Terminal || d.t.CheckRun == nil {
 		return d.recordExit(ended, "as ordered")
 	}
+	if d.t.CheckRun.Place == task.PlaceLanding {
+		return d.decideOnCandidateCheck(a, ended)
+	}
 	run, r := *d.t.CheckRun, d.checkResult(a)
 	e := d.newEntry(journal.CheckEnded)
 	e.Ended, e.Role, e.From, e.Check, e.Reason = []journal.Ended{ended}, workflow.CheckRole, d.t.Status, r, r.Describe()
@@ -329,13 +334,21 @@ func (p *plan) writeCheck() {
 
 // nextCheck runs the check after the one that passed, or takes the edge if it was the last.
 func (d *decider) nextCheck(s *workflow.State, e journal.Entry) Verdict {
-	list := d.def.StateChecks(s, d.t.Checks)
-	at := slices.IndexFunc(list, func(c task.CheckDefinition) bool { return c.Name == d.t.CheckRun.Name })
-	if at < 0 || at+1 >= len(list) {
+	next := d.checkAfter(d.def.StateChecks(s, d.t.Checks), d.t.CheckRun.Name)
+	if next == "" {
 		return d.concludeChecks(e, task.CheckPassed)
 	}
-	d.newPlan(&e).runCheck(task.CheckRun{Name: list[at+1].Name})
+	d.newPlan(&e).runCheck(task.CheckRun{Name: next})
 	return d.finishWith(e, Stay)
+}
+
+// checkAfter returns the name of the check that follows another one, or "".
+func (d *decider) checkAfter(list task.Checks, name string) string {
+	at := slices.IndexFunc(list, func(c task.CheckDefinition) bool { return c.Name == name })
+	if at < 0 || at+1 >= len(list) {
+		return ""
+	}
+	return list[at+1].Name
 }
 
 // concludeChecks takes the edge for the result of the state's checks.
@@ -363,5 +376,8 @@ func (d *decider) checkResult(a task.Attempt) *task.CheckResult {
 		r.Detail = d.massReason()
 	}
 	r.Attempt, r.At = a.Number, d.sig.At
+	if d.t.CheckRun.Place == task.PlaceLanding {
+		r.Place = task.PlaceLanding
+	}
 	return &r
 }

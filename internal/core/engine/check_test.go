@@ -49,7 +49,7 @@ func (w *world) checkEnds(outcome string) engine.Decision {
 
 func TestWithoutChecksTheCheckStateIsSkipped(t *testing.T) {
 	w := handsOver(t, nil)
-	if w.task.Status != "reviewing" || len(w.task.Counters) != 2 {
+	if w.task.Status != "reviewing" || len(w.task.Counters) != 3 {
 		t.Errorf("%s, %+v", w.task.Status, w.task.Counters)
 	}
 }

@@ -41,7 +41,8 @@ type Decision struct {
 // is told about moves by others, and a report by command that leads to a halt says so. Since version 2, an agent whose
 // turn ended in its own state waits for a person, and an agent that ended by itself with a message but no evidence gave
 // no answer. Since version 3, a check does not wait for the turn of an agent that reports none, and the
-// order to end an overdue check outlives the check. Since version 4, a check waits for an agent that is owed a message.
+// order to end an overdue check outlives the check. Since version 4, a check waits for an agent that is owed a message,
+// and a task that ends without a merge leaves the landing queue.
 const Rules = 4
 
 // Decide returns what sig means for t under def. A refusal has no entries.

@@ -39,6 +39,8 @@ func (d *decider) requestPersonAction() Verdict {
 		return d.refuse("%s", d.protectedPaths().Detail)
 	case do == workflow.MergeBranch && len(d.unmet()) > 0:
 		return d.refuseMerge()
+	case do == workflow.MergeBranch && d.t.CheckRun != nil && len(d.t.Checks) > 0:
+		return d.refuse("check %s is in progress: merge when it has ended", d.t.CheckRun.Name)
 	case slices.ContainsFunc(d.t.Pending, func(e task.Effect) bool { return e.Do == do && !e.GivenUp }):
 		return d.refuse("%s is already in progress", d.sig.Verb)
 	}

@@ -39,7 +39,9 @@ func (p *plan) dropGivenUp() {
 	for i := range p.d.t.Pending {
 		old := &p.d.t.Pending[i]
 		if old.Do == workflow.MergeBranch && p.e.To != "" && !p.leadsToEnd() { // the task takes another way
-			p.e.Dropped = append(p.e.Dropped, old.ID)
+			if !slices.Contains(p.e.Dropped, old.ID) {
+				p.e.Dropped = append(p.e.Dropped, old.ID)
+			}
 			continue
 		}
 		if info, _ := workflow.EffectNamed(old.Do); old.GivenUp && (info.Spawns || info.Notifies) {
@@ -67,7 +69,7 @@ func (p *plan) dropWork() {
 		switch {
 		case old.NonBlocking: // the tracker still gets its updates
 		case info.Kills, old.Do == workflow.ReleaseWorkspace, old.Do == workflow.DeleteRemoteBranch, old.Do == workflow.SpawnNext:
-		case old.Do == workflow.MergeBranch && !old.GivenUp: // it brought the task here
+		case old.Do == workflow.MergeBranch && !old.GivenUp && (p.d.sig.Word == signal.PRMerged || p.d.sig.Rules < RulesOfLanding): // it brought the task here
 		case slices.Contains(p.e.Dropped, old.ID):
 		default:
 			p.e.Dropped = append(p.e.Dropped, old.ID)
@@ -202,6 +204,9 @@ func (p *plan) addEffect(w workflow.Effect, by string) {
 		ID: task.EffectID(p.e.Task, p.e.Seq, len(p.e.Effects)),
 		Do: w.Name, By: by, Role: w.Role, Prompt: w.Message,
 	}
+	if w.Name == workflow.Land {
+		e.Do = workflow.MergeBranch
+	}
 	switch {
 	case info.Kills:
 		p.endAttempts(w.Role)
@@ -210,7 +215,7 @@ func (p *plan) addEffect(w workflow.Effect, by string) {
 		if info.Notifies || w.Message != "" {
 			e.Text = p.said
 		}
-	case w.Name == workflow.MergeBranch:
+	case e.Do == workflow.MergeBranch:
 		e.Arg, e.Head = workflow.MergeAuto, p.d.sig.Confirmed
 	case w.Name == workflow.AcquireWorkspace:
 		e.Workspace = p.bindWorkspace()

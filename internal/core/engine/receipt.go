@@ -28,10 +28,13 @@ func (d *decider) decideOnReceipt() Verdict {
 	switch {
 	case p == nil:
 		return d.refuse("effect %s is not pending: its result is known already", r.Effect)
-	case !p.NonBlocking && p != d.nextBlocking():
+	case !p.NonBlocking && p != d.nextBlocking() && !d.passesLanding(p):
 		return d.refuse("effect %s is not the next one: %s comes first", r.Effect, d.nextBlocking().ID)
 	case p.Do == workflow.ReleaseWorkspace && len(d.t.Attempts) > 0:
 		return d.refuse("a workspace is not released while an agent of the task lives")
+	}
+	if p.Do == workflow.MergeBranch && r.Landing != "" {
+		return d.decideOnLanding(p, r)
 	}
 	e := d.newEntry(journal.EffectDone)
 	e.Receipt, e.Tries, e.Reason = r, p.Tries+1, personActionName(p)
@@ -206,6 +209,7 @@ func NextEffect(t *task.Task) (e task.Effect, ok bool) {
 		case stuck && !p.NonBlocking:
 		case p.GivenUp, p.Do == workflow.ReleaseWorkspace && len(t.Attempts) > 0, waitsForCheck(t, p), waitsToLand(t, p):
 			stuck = true
+		case checksCandidate(t, p):
 		default:
 			return *p, true
 		}

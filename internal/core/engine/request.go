@@ -27,6 +27,8 @@ func (d *decider) decideOnRequest() Verdict {
 			return d.requestPersonAction()
 		case VerbCheck:
 			return d.requestCheck()
+		case VerbUnland:
+			return d.leaveLandingQueue()
 		case VerbApproveChanges:
 			return d.approveChanges()
 		case VerbSend:

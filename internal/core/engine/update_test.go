@@ -199,7 +199,7 @@ func TestAnImportTakesATaskAsItWas(t *testing.T) {
 	if err != nil || d.Verdict != engine.Record {
 		t.Fatal(err, d.Refused)
 	}
-	want := []task.Counter{{Name: "review_round", Value: 2, Total: 2}, {Name: "crash_count"}, {Name: "no_answer"}}
+	want := []task.Counter{{Name: "review_round", Value: 2, Total: 2}, {Name: "crash_count"}, {Name: "no_answer"}, {Name: "landing_round"}}
 	if diff := cmp.Diff(want, got.Counters); diff != "" || got.Status != "reviewing" || !got.CreatedAt.Equal(born) || got.PRState != "OPEN" {
 		t.Errorf("%+v\n%s", got, diff)
 	}

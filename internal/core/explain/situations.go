@@ -87,6 +87,15 @@ var situations = []situation{
 		},
 	},
 	{
+		name:  "is in a landing queue",
+		holds: func(d *explainer, _ *workflow.State) bool { return d.t.MergeEffect() != nil },
+		item:  nothingWaits,
+		owner: func(d *explainer, _ *workflow.State) (string, string) { return theEngine, d.t.DescribeLanding() },
+		unblock: func(d *explainer, _ *workflow.State) Unblock {
+			return Unblock{Opens: d.t.DescribeLanding(), Until: d.t.MergeEffect().NotBefore}
+		},
+	},
+	{
 		name: "effects are pending",
 		holds: func(d *explainer, _ *workflow.State) bool {
 			p, _ := d.now.FirstPending()

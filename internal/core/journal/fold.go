@@ -48,6 +48,7 @@ func Apply(t *task.Task, e *Entry) error {
 		t.Pending = slices.DeleteFunc(t.Pending, func(p task.Effect) bool { return p.ID == id })
 	}
 	t.Pending = append(t.Pending, e.Effects...)
+	applyLanding(t, e)
 	applyWords(t, e)
 	applyCheck(t, e)
 	applyFlags(t, e)
@@ -56,15 +57,35 @@ func Apply(t *task.Task, e *Entry) error {
 
 // applyCheck folds the check that runs or waits, and the result of one. A move ends the run.
 func applyCheck(t *task.Task, e *Entry) {
-	if e.To != "" || e.Type == CheckEnded || e.Type == CheckHeld || e.CheckRun != nil {
+	if e.To != "" || e.Type == CheckEnded || e.Type == CheckHeld || e.Type == LandingEnded || e.Type == LandingLeft || e.CheckRun != nil {
 		t.CheckRun = e.CheckRun
 	}
 	if e.Type == CheckAsked {
 		t.WorkFailed = ""
 	}
 	if r := e.Check; r != nil {
-		t.CheckResults = slices.DeleteFunc(t.CheckResults, func(old task.CheckResult) bool { return old.Name == r.Name })
+		t.CheckResults = slices.DeleteFunc(t.CheckResults, func(old task.CheckResult) bool { return old.Name == r.Name && old.OnCandidate() == r.OnCandidate() })
 		t.CheckResults = append(t.CheckResults, *r)
+	}
+}
+
+// applyLanding folds the candidate of a landing, or how the landing ended. A request for a merge begins another one.
+func applyLanding(t *task.Task, e *Entry) {
+	asked := false
+	for i := range t.Pending {
+		p := &t.Pending[i]
+		if p.Do == task.MergeDo && p.Since.IsZero() {
+			p.Since, asked = e.At, true
+		}
+		if p.Do == task.MergeDo && e.Type == LandingEnded {
+			p.GivenUp, p.Error = true, e.Reason
+		}
+	}
+	switch {
+	case e.Landing != nil:
+		t.Landing = e.Landing
+	case t.Landing.InProgress() && t.MergeEffect() == nil, e.Type == LandingMoved, asked:
+		t.Landing = nil
 	}
 }
 
@@ -411,8 +432,8 @@ func applyReceipt(t *task.Task, e *Entry) {
 	p.Error = e.Receipt.Error
 	p.NotBefore = e.RetryAt
 	switch e.Type {
-	case EffectFailed:
-	case EffectGaveUp:
+	case EffectFailed, LandingBuilt, LandingMoved:
+	case EffectGaveUp, LandingEnded:
 		p.GivenUp = true
 	default:
 		done := *p

@@ -60,6 +60,10 @@ const (
 	ChangesApproved Type = "changes.approved" // a person approved changes of paths that need a person; the task stays
 
 	PredecessorMoved Type = "predecessor.moved" // a task that this one is after landed, was cancelled or was reopened
+	LandingBuilt     Type = "landing.built"     // a candidate was built on the target; its checks follow
+	LandingMoved     Type = "landing.moved"     // the target moved: the landing starts over
+	LandingEnded     Type = "landing.ended"     // the work did not land, and the task stays
+	LandingLeft      Type = "landing.left"      // a person took the task out of the landing queue
 )
 
 // knownTypes are the types of entries that this version can fold.
@@ -69,6 +73,7 @@ var knownTypes = [...]Type{
 	AgentNudged, AgentSilent, AgentAnswered, AgentUndone, AgentRestate, WorkFailed, CardSeen, PRClosed, EffectAsked,
 	EffectDone, EffectFailed, EffectGaveUp, AskedPerson, EntryLost, TaskRestored,
 	CheckAsked, CheckEnded, CheckHeld, AgentMessaged, ChangesApproved, PredecessorMoved,
+	LandingBuilt, LandingMoved, LandingEnded, LandingLeft,
 }
 
 // CountTypes returns how many types of entries this version knows. A type is never removed, so a version that knows as
@@ -147,6 +152,7 @@ type RecordChanges struct {
 	Asked           *task.Asked     `json:"asked,omitempty"`
 	PauseCause      task.PauseCause `json:"pause_cause,omitempty"` // with task.paused; conversion adds it to entries that lack it
 	CheckRun        *task.CheckRun  `json:"check_run,omitempty"`   // the check that is wanted next
+	Landing         *task.Landing   `json:"landing,omitempty"`     // the candidate, or how the landing ended
 
 	Predecessors []task.Predecessor `json:"predecessors,omitempty"` // on the first entry of a decision: what became of the tasks that this one is after, if that changed
 }

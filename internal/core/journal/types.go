@@ -8,5 +8,6 @@ func Types() []Type {
 		AgentNotice, AgentLimited, AgentNudged, AgentSilent, AgentAnswered, AgentMessaged, AgentUndone, AgentRestate, WorkFailed,
 		CardSeen, PRClosed, EffectAsked, EffectDone, EffectFailed, EffectGaveUp, AskedPerson, EntryLost,
 		TaskRestored, CheckAsked, CheckEnded, CheckHeld, ChangesApproved, PredecessorMoved,
+		LandingBuilt, LandingMoved, LandingEnded, LandingLeft,
 	}
 }

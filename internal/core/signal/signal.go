@@ -171,6 +171,8 @@ func (s *Signal) WeighsEvidence() bool {
 	switch s.Kind {
 	case Create, Request, Ready, Exit, Outcome, Timer, Tracker, Import, Restore:
 		return true
+	case Effect: // the end of a landing may move the task
+		return s.Result != nil && s.Result.Landing != ""
 	}
 	return false
 }
@@ -283,10 +285,20 @@ type Receipt struct {
 	Salvage  string         `json:"salvage,omitempty"` // release_workspace: ref that holds uncommitted work
 	Commit   string         `json:"commit,omitempty"`  // merge_branch: the commit by which the work came into the default branch
 
+	Landing   string          `json:"landing,omitempty"`   // merge_branch: a step or the outcome of a landing; older journals do not contain it
+	Candidate *task.Candidate `json:"candidate,omitempty"` // merge_branch: what was built
+
 	Harness    string `json:"harness,omitempty"`     // start of an agent: the harness that runs it
 	Model      string `json:"model,omitempty"`       // start of an agent: the model that was requested
 	PromptHash string `json:"prompt_hash,omitempty"` // start of an agent: digest of the text of its prompt before values are filled in
 }
+
+// Values of Receipt.Landing besides the outcomes of a landing.
+const (
+	LandingBuilt = "built" // a candidate exists: the effect continues when its checks have passed
+	LandingMoved = "moved" // the target moved: a new candidate is needed
+	LandingBusy  = "busy"  // a person rebases or merges in the checkout of the target
+)
 
 // Artifacts are the sections of TASK.md at the time of the signal.
 type Artifacts struct {

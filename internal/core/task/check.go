@@ -212,6 +212,7 @@ type CheckRun struct {
 	Tries  int       `json:"tries,omitempty"`   // how often it failed and was run again
 	Again  int       `json:"again,omitempty"`   // runs without a result, which do not count
 	ByHand bool      `json:"by_hand,omitempty"` // a person asked for it: its result moves nothing
+	Place  string    `json:"place,omitempty"`   // PlaceLanding for a run on a candidate, "" for one in the workspace
 }
 
 // A CheckResult is the result of one run of a check, bound to what it ran on.
@@ -242,8 +243,14 @@ const (
 	CheckBroken  = "broken-off" // it did not run to its end
 )
 
-// PlaceWorkspace is the place of a check that ran in the task's workspace.
-const PlaceWorkspace = "workspace"
+// The places of checks.
+const (
+	PlaceWorkspace = "workspace" // the task's workspace
+	PlaceLanding   = "landing"   // the landing worktree of the target branch
+)
+
+// OnCandidate reports whether the check ran on a candidate for landing, not in the workspace.
+func (r *CheckResult) OnCandidate() bool { return r.Place == PlaceLanding }
 
 // Failed reports whether the work failed the check.
 func (r *CheckResult) Failed() bool { return r.Outcome == CheckFailed || r.Outcome == CheckTimeout }
@@ -268,10 +275,10 @@ func (r *CheckResult) DescribeOutcome() string {
 	return text
 }
 
-// CheckResultOf returns the newest result of a check.
+// CheckResultOf returns the newest result of a check in the workspace.
 func (t *Task) CheckResultOf(name string) (*CheckResult, bool) {
 	for i := range t.CheckResults {
-		if t.CheckResults[i].Name == name {
+		if t.CheckResults[i].Name == name && !t.CheckResults[i].OnCandidate() {
 			return &t.CheckResults[i], true
 		}
 	}

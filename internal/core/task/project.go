@@ -38,6 +38,8 @@ type Policy struct {
 	Checks      Checks   `json:"checks,omitempty"`      // commands that Orange runs on the work of its tasks
 
 	Unchanged PathPatterns `json:"unchanged,omitempty"` // paths that its tasks may not change without a person
+
+	HoldLanding bool `json:"hold_landing,omitempty"` // finished work waits in the landing queues
 }
 
 // A Confirm lists the actions that need a person's confirmation.

@@ -135,6 +135,7 @@ type Results struct {
 	Opened       []Digest          `json:"opened,omitempty"`        // sections by the text that last opened a gate
 	CardSnapshot *board.Snapshot   `json:"card_snapshot,omitempty"` // the task's card, as last read
 	CheckResults []CheckResult     `json:"check_results,omitempty"` // the newest of each check
+	Landing      *Landing          `json:"landing,omitempty"`       // the candidate that is being landed, or how the last landing ended
 
 	ProtectedChanges []PathChange `json:"protected_changes,omitempty"` // of Unchanged, as last measured
 	ApprovedChanges  []PathChange `json:"approved_changes,omitempty"`  // those that a person approved last
@@ -270,21 +271,22 @@ type Attempt struct {
 // An Effect is an action outside the record. Its ID is task/seq/index of the entry that requires it, so that it
 // identifies the same action after any crash.
 type Effect struct {
-	ID        string  `json:"id"`
-	Do        string  `json:"do"`
-	By        string  `json:"by"` // edge, state or person
-	Role      string  `json:"role,omitempty"`
-	Attempt   int     `json:"attempt,omitempty"`
-	Start     bool    `json:"start,omitempty"` // the attempt is a new one
-	Head      string  `json:"head,omitempty"`  // for a merge: the commit that a person confirmed; no other is merged
-	Turn      bool    `json:"turn,omitempty"`  // notifies the attempt that the task is in a state of its role; obsolete when the task leaves it
-	Window    string  `json:"window,omitempty"`
-	Prompt    string  `json:"prompt,omitempty"`  // name of the prompt or message
-	Message   string  `json:"message,omitempty"` // name of the text that a replacement gets in addition to its prompt
-	Workspace string  `json:"workspace,omitempty"`
-	Choice    *Choice `json:"choice,omitempty"` // for a start: the agent that was chosen
-	Arg       string  `json:"arg,omitempty"`    // merge: the strategy; rename_branch: the old name; write_section: the section
-	Text      string  `json:"text,omitempty"`   // a person's text: what to write or to send; text for a card
+	ID        string    `json:"id"`
+	Do        string    `json:"do"`
+	By        string    `json:"by"` // edge, state or person
+	Role      string    `json:"role,omitempty"`
+	Attempt   int       `json:"attempt,omitempty"`
+	Start     bool      `json:"start,omitempty"` // the attempt is a new one
+	Head      string    `json:"head,omitempty"`  // for a merge: the commit that a person confirmed; no other is merged
+	Since     time.Time `json:"since,omitzero"`  // for a merge: when it was requested, which is its place in the landing queue; set when the entry is folded
+	Turn      bool      `json:"turn,omitempty"`  // notifies the attempt that the task is in a state of its role; obsolete when the task leaves it
+	Window    string    `json:"window,omitempty"`
+	Prompt    string    `json:"prompt,omitempty"`  // name of the prompt or message
+	Message   string    `json:"message,omitempty"` // name of the text that a replacement gets in addition to its prompt
+	Workspace string    `json:"workspace,omitempty"`
+	Choice    *Choice   `json:"choice,omitempty"` // for a start: the agent that was chosen
+	Arg       string    `json:"arg,omitempty"`    // merge: the strategy; rename_branch: the old name; write_section: the section
+	Text      string    `json:"text,omitempty"`   // a person's text: what to write or to send; text for a card
 
 	Tags        []string `json:"tags,omitempty"`         // tag_card: to set
 	Untags      []string `json:"untags,omitempty"`       // tag_card: to remove
@@ -381,7 +383,7 @@ func (t *Task) Clone() Task {
 	c.Samples = slices.Clone(t.Samples)
 	c.Handoffs = slices.Clone(t.Handoffs)
 	c.LastReport, c.CardSnapshot, c.Handover, c.Work, c.GaveUp = clonePointer(t.LastReport), clonePointer(t.CardSnapshot), clonePointer(t.Handover), clonePointer(t.Work), clonePointer(t.GaveUp)
-	c.Unstarted, c.CheckRun = clonePointer(t.Unstarted), clonePointer(t.CheckRun)
+	c.Unstarted, c.CheckRun, c.Landing = clonePointer(t.Unstarted), clonePointer(t.CheckRun), clonePointer(t.Landing)
 	c.CheckResults = slices.Clone(t.CheckResults)
 	c.ProtectedChanges, c.ApprovedChanges = slices.Clone(t.ProtectedChanges), slices.Clone(t.ApprovedChanges)
 	c.Salvages = slices.Clone(t.Salvages)

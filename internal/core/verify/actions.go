@@ -40,6 +40,7 @@ type action struct {
 	ends         bool            // the process ends first
 	check        *checkEnd       // the end of a check
 	unchecked    bool            // the task has no checks
+	atBound      bool            // of the counter of failed landings
 	left         task.Left       // the end of a turn, or of an agent: what it ended with
 	waits        bool            // a task that this one is after has not landed
 }
@@ -296,6 +297,7 @@ func (m *model) eventActions(w *world, out []action) []action {
 			}
 		}
 	}
+	out = m.landingEnds(w, out)
 	for _, f := range m.cardStates[m.stateNumber[w.t.Status]] {
 		if len(w.t.Pending) > 0 { // the card is read when all effects on it are done
 			break

@@ -21,14 +21,18 @@ type checkModel struct {
 	checks task.Checks // of the tasks that it creates
 	exact  bool        // what came before a check is counted, not chosen where it ends
 	rounds int         // the counter that bounds failed checks, -1 if the search has to count it
+	landed int         // the counter that bounds failed landings, likewise
 	before []string    // by state number: a check state to which an edge leads, "" for none
 }
 
 // newCheckModel gives tasks every check that the file names, or one where a state runs all.
 func newCheckModel(def *workflow.Definition, exact bool) checkModel {
-	c := checkModel{exact: exact, rounds: -1, before: make([]string, len(def.States)+1)}
+	c := checkModel{exact: exact, rounds: -1, landed: -1, before: make([]string, len(def.States)+1)}
 	for _, name := range def.NamedChecks() {
 		c.checks = append(c.checks, task.CheckDefinition{Name: name, Run: "true"})
+	}
+	if !exact {
+		c.landed = slices.IndexFunc(def.Counters, func(n workflow.Counter) bool { return countsFailures(def, &n, workflow.OnLanding) })
 	}
 	if !def.HasCheckStates() {
 		return c
@@ -37,7 +41,7 @@ func newCheckModel(def *workflow.Definition, exact bool) checkModel {
 		c.checks = task.Checks{{Name: "tests", Run: "true"}}
 	}
 	if !exact {
-		c.rounds = slices.IndexFunc(def.Counters, func(n workflow.Counter) bool { return countsFailedChecks(def, &n) })
+		c.rounds = slices.IndexFunc(def.Counters, func(n workflow.Counter) bool { return countsFailures(def, &n, workflow.OnCheck) })
 	}
 	for i := range def.States {
 		for _, k := range def.EdgesFrom(def.States[i].Name) {
@@ -49,17 +53,17 @@ func newCheckModel(def *workflow.Definition, exact bool) checkModel {
 	return c
 }
 
-// countsFailedChecks reports whether a counter only bounds how often checks fail until a person acts: checks raise it by
-// one, below its bound, and nothing else reads or changes it. Then its value is chosen where it is compared, and a loop
-// through a failed check is bounded by it (decision 81).
-func countsFailedChecks(def *workflow.Definition, c *workflow.Counter) bool {
+// countsFailures reports whether a counter only bounds how often checks, or landings, fail until a person acts: their
+// failures raise it by one, below its bound, and nothing else reads or changes it. Then its value is chosen where it is
+// compared, and a loop through a failure is bounded by it (decision 81).
+func countsFailures(def *workflow.Definition, c *workflow.Counter, kind workflow.TriggerKind) bool {
 	if !c.ByPerson || c.PerState || c.Crashes || c.Silence {
 		return false
 	}
 	raised := false
 	for i := range def.Edges {
 		e := &def.Edges[i]
-		failed := len(e.On) == 1 && e.AnswersTo(workflow.OnCheck, task.CheckFailed)
+		failed := !slices.ContainsFunc(e.On, func(tr workflow.Trigger) bool { return tr.Kind != kind || tr.Value == task.CheckPassed })
 		reads := e.When != nil && slices.Contains(e.When.Names, c.Name)
 		at := slices.IndexFunc(e.Count, func(op workflow.CountOp) bool { return op.Counter == c.Name })
 		switch {
@@ -161,12 +165,18 @@ func (m *model) writeCheck(w *world, a *action, sig *signal.Signal) {
 	if e.outcome != "" {
 		sig.Check = &task.CheckResult{Name: run.Name, Outcome: e.outcome, Tree: "t"}
 	}
-	if m.checks.rounds >= 0 {
-		w.t.Counters = slices.Clone(w.t.Counters)
-		c, bound := &w.t.Counters[m.checks.rounds], m.def.Counters[m.checks.rounds].Max
-		if c.Value = min(c.Value, bound-1); e.atBound {
-			c.Value = bound
-		}
+	m.chooseFailures(w, m.checks.rounds, e.atBound)
+}
+
+// chooseFailures sets the counter of failures, if its value is chosen, to its bound or below.
+func (m *model) chooseFailures(w *world, counter int, atBound bool) {
+	if counter < 0 {
+		return
+	}
+	w.t.Counters = slices.Clone(w.t.Counters)
+	c, bound := &w.t.Counters[counter], m.def.Counters[counter].Max
+	if c.Value = min(c.Value, bound-1); atBound {
+		c.Value = bound
 	}
 }
 
@@ -231,8 +241,10 @@ func (m *model) forgetChecks(w *world) {
 			w.t.CheckRun.Again = r.Again
 		}
 	}
-	if m.checks.rounds >= 0 && m.checks.rounds < len(w.t.Counters) {
-		w.t.Counters[m.checks.rounds].Value = 0
+	for _, counter := range [...]int{m.checks.rounds, m.checks.landed} {
+		if counter >= 0 && counter < len(w.t.Counters) {
+			w.t.Counters[counter].Value = 0
+		}
 	}
 	for i := range w.t.Attempts { // whether a check that is being ended ever ran makes no difference
 		if a := &w.t.Attempts[i]; a.Ending && m.isCheck(a) && !m.distinguishesDead() {
@@ -252,7 +264,7 @@ func (m *model) checkByte(t *task.Task) byte {
 	return byte(at+2)<<2 | bitIf(r.ByHand, 0) | bitIf(r.Again > 0, 1)
 }
 
-// isChosen reports whether an action is the end of a check for which the search chose what came before it.
+// isChosen reports whether an action is the end of a check or a landing for which the search chose what came before it.
 func (m *model) isChosen(a *action) bool {
-	return !m.checks.exact && a.check != nil && (a.check.again || a.check.atBound && m.checks.rounds >= 0)
+	return !m.checks.exact && (a.check != nil && (a.check.again || a.check.atBound && m.checks.rounds >= 0) || a.atBound && m.checks.landed >= 0)
 }

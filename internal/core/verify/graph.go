@@ -27,7 +27,7 @@ type graph struct {
 	open  [3][]openWorld
 	depth int32 // of open[0]
 	moves int
-	waits int // worlds in which the task waits for another
+	waits int  // worlds in which the task waits for another
 	cut   bool // there is more than was searched
 	loop  bool // there is an infinite loop
 	chose bool // a counterexample needs something that the search chose and did not reach

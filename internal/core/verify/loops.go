@@ -27,8 +27,8 @@ func (g *graph) findBounds() Bounds {
 	}
 	for i := range g.m.def.Counters {
 		highest := g.highest[i]
-		if i == g.m.checks.rounds && g.visitsChecks() {
-			highest = b.FailedChecks
+		if i == g.m.checks.rounds && g.visitsChecks() || i == g.m.checks.landed && highest == 0 && g.visitsLandings() {
+			highest = g.m.def.Counters[i].Max
 		}
 		b.Counters = append(b.Counters, Bound{Name: g.m.def.Counters[i].Name, Max: highest})
 	}

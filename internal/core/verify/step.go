@@ -124,6 +124,8 @@ func (s *search) newSignal(w *world, a *action) signal.Signal {
 		case unstartedAgain:
 			sig.Unstarted, sig.Missing, w.t.Unstarted = true, s.m.harnesses, &task.Unstarted{Count: engine.StartTries}
 		}
+	case signal.Effect:
+		s.m.writeLanding(w, a, &sig)
 	case signal.Outcome, signal.Tracker:
 		sig.Word = a.word
 	case signal.Timer:

@@ -267,6 +267,12 @@ func describeSignal(a *action) string {
 			}
 		}
 		return "the tracker reports " + a.word
+	case signal.Effect:
+		return map[string]string{
+			task.LandingConflict: "the branch conflicts with its target",
+			task.LandingFailed:   "a check fails on the merged work",
+			task.LandingBlocked:  "something is in the way of the merge",
+		}[a.word]
 	case signal.Outcome:
 		return who + " says " + a.word
 	case signal.Timer:

@@ -104,7 +104,7 @@ func (w *world) copy() world {
 // forgetPast drops what agents reported, the states of cards, and when something last happened.
 func (m *model) forgetPast(w *world) {
 	t := &w.t
-	t.LastReport, t.Handoffs, t.Question, t.Advice, t.CardSnapshot, t.Failed, t.GaveUp, t.Lost, t.Unstarted, t.Work, t.Predecessors = nil, nil, "", "", nil, nil, nil, nil, nil, nil, nil
+	t.LastReport, t.Handoffs, t.Question, t.Advice, t.CardSnapshot, t.Failed, t.GaveUp, t.Lost, t.Unstarted, t.Work, t.Predecessors, t.Landing = nil, nil, "", "", nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 // dropUnobservable drops what cannot be distinguished from its absence: versions of sections

@@ -33,6 +33,9 @@ const (
 	RuleOutcomeCode    = "outcome-code"    // no agent that is asked can report the code
 	RuleCheckUncovered = "check-uncovered" // a check can end in a way for which there is no edge
 	RuleCheckUnbounded = "check-unbounded" // checks can fail forever
+
+	RuleLandingUncovered = "landing-uncovered" // a landing can end in a way for which there is no edge
+	RuleLandingUnbounded = "landing-unbounded" // landings can fail forever
 )
 
 // The rules below give advice: the file works, but something in it is probably a mistake.
@@ -94,6 +97,7 @@ func (d *Definition) Check() []Finding {
 	c.checkStates()
 	c.checkEdges()
 	c.checkCheckStates()
+	c.checkLandings()
 	c.checkPaths()
 	c.checkGuards()
 	c.checkPrompts()

@@ -207,30 +207,46 @@ func (c *checker) checkCheckStates() {
 
 // checkFailedCovered requires that an edge answers to a failed check whatever the counters are.
 func (c *checker) checkFailedCovered(s *State) {
-	var guards []*Guard
-	open := false
-	for _, k := range c.d.edgesFrom[s.Name] {
-		if e := &c.d.Edges[k]; e.AnswersTo(OnCheck, task.CheckFailed) && len(e.Gates) == 0 {
-			open = open || e.When == nil
-			guards = append(guards, e.When)
-		}
-	}
-	if open {
-		return
-	}
-	values, uncovered, known := c.searchValues(s.Name, guards, func(env Env) bool {
-		return !slices.ContainsFunc(guards, func(g *Guard) bool { return guardHolds(g, env) })
-	})
-	switch {
-	case len(guards) == 0:
+	answers := func(e *Edge) bool { return e.AnswersTo(OnCheck, task.CheckFailed) && len(e.Gates) == 0 }
+	switch values, missing, some := c.findUncovered(s, answers); {
+	case missing && !some:
 		c.reportError(RuleCheckUncovered, s.Pos, "state %s has no edge with on: {check: failed}: add one", s.Name)
-	case uncovered && known:
+	case missing:
 		c.reportError(RuleCheckUncovered, s.Pos, "no edge answers when a check fails in %s, %s: add one with on: {check: failed}", s.Name, values)
 	}
 }
 
+// findUncovered searches for values of the counters with which no edge of a state answers to an event. It reports
+// whether there are such values, and whether any edge answers at all.
+func (c *checker) findUncovered(s *State, answers func(*Edge) bool) (values string, missing, some bool) {
+	var guards []*Guard
+	for _, k := range c.d.edgesFrom[s.Name] {
+		if e := &c.d.Edges[k]; answers(e) {
+			if e.When == nil {
+				return "", false, true
+			}
+			guards = append(guards, e.When)
+		}
+	}
+	if len(guards) == 0 {
+		return "", true, false
+	}
+	values, uncovered, known := c.searchValues(s.Name, guards, func(env Env) bool {
+		return !slices.ContainsFunc(guards, func(g *Guard) bool { return guardHolds(g, env) })
+	})
+	return values, uncovered && known, true
+}
+
 // checkLoop requires a counter on an edge from which the task can come back to the same checks without a person.
 func (c *checker) checkLoop(s *State, e *Edge) {
+	if c.leadsBack(s, e) && !c.isBounded(e) {
+		c.reportError(RuleCheckUnbounded, e.Pos, "edge %s -> %s leads back to the checks of %s, and no counter bounds that: count one, and compare it in when:", s.Name, e.To, s.Name)
+	}
+}
+
+// leadsBack reports whether a task can come back to a state, after it left by an edge, without a person and without
+// an edge that a counter bounds.
+func (c *checker) leadsBack(s *State, e *Edge) bool {
 	back := c.d.reachableStates([]string{e.To}, func(name string) []string {
 		st, ok := c.d.StateNamed(name)
 		if !ok || name == s.Name || st.Kind == Waiting || st.Kind == HumanDo || st.Kind == Halt || st.Kind == Terminal {
@@ -244,9 +260,7 @@ func (c *checker) checkLoop(s *State, e *Edge) {
 		}
 		return out
 	})
-	if back[s.Name] && !c.isBounded(e) {
-		c.reportError(RuleCheckUnbounded, e.Pos, "edge %s -> %s leads back to the checks of %s, and no counter bounds that: count one, and compare it in when:", s.Name, e.To, s.Name)
-	}
+	return back[s.Name]
 }
 
 // isBounded reports whether an edge raises a counter that its guard compares.

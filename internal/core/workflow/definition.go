@@ -208,6 +208,7 @@ const (
 	OnConsult    TriggerKind = "consult"    // another role is asked for advice
 	OnBoard      TriggerKind = "board"      // the columns and tags of the card
 	OnCheck      TriggerKind = "check"      // how the checks of the state went: passed or failed
+	OnLanding    TriggerKind = "landing"    // how the landing of the branch went: an outcome of package task
 )
 
 // A Trigger is one event that an edge responds to. Value is an outcome's code, a tracker's

@@ -1,5 +1,7 @@
 package workflow
 
+import "orange/internal/core/task"
+
 // EffectInfo describes one word of the effect vocabulary.
 type EffectInfo struct {
 	Name     string
@@ -33,6 +35,7 @@ var effectVocabulary = [...]EffectInfo{
 	{Name: Push, Pushes: true, Twice: true, Describe: "push the branch, if the project delivers by push or pull request"},
 	{Name: CreatePR, OpensPR: true, Twice: true, Describe: "open a pull request, if the project delivers by pull request"},
 	{Name: MergeBranch, Twice: true, Describe: "merge the branch into the default branch"},
+	{Name: Land, Twice: true, Describe: "land the branch through the queue of its target; edges with on: {landing: ...} answer"},
 	{Name: ApplyActions, Twice: true, Card: true, Describe: "do on the board what the worker's result asks for and the file allows"},
 	{Name: TagCard, TakesArg: "tag", Twice: true, Card: true, Describe: "set a tag on the card"},
 	{Name: UntagCard, TakesArg: "tag", Twice: true, Card: true, Describe: "take a tag off the card"},
@@ -100,7 +103,8 @@ const (
 	KillSession      = "kill_session"
 	Push             = "push"
 	CreatePR         = "create_pr"
-	MergeBranch      = "merge"
+	MergeBranch      = task.MergeDo
+	Land             = "land" // in a file; the record says merge
 	Notify           = "notify"
 	NotifyAgent      = "notify_agent"
 	WriteSection     = "write_section"

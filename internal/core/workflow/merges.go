@@ -16,7 +16,7 @@ func (d *Definition) LeadsToMerge(e *Edge) bool {
 
 // MergesAtOnce reports whether the edge merges, by its own effects or by those of its target.
 func (d *Definition) MergesAtOnce(e *Edge) bool {
-	isMerge := func(f Effect) bool { return f.Name == MergeBranch }
+	isMerge := func(f Effect) bool { return f.Name == MergeBranch || f.Name == Land }
 	if slices.ContainsFunc(e.Do, isMerge) {
 		return true
 	}

@@ -252,10 +252,12 @@ func readTriggers(v value) []Trigger {
 				out = append(out, Trigger{Kind: OnTracker, Value: p.val.readText("on tracker")})
 			case "check":
 				out = append(out, Trigger{Kind: OnCheck, Value: p.val.oneOf("on check", checkWords[:]...)})
+			case "landing":
+				out = append(out, landingTrigger(p.val.oneOf("on landing", landingWords[:]...)))
 			case "tag", "pr":
 				out = append(out, Trigger{Kind: OnTracker, Value: p.key + ":" + p.val.readText("on "+p.key)})
 			default:
-				unknownKey(v.r, p, "on", "outcome", "consult", "board", "timer", "tracker", "tag", "pr", "check")
+				unknownKey(v.r, p, "on", "outcome", "consult", "board", "timer", "tracker", "tag", "pr", "check", "landing")
 			}
 		}
 	}

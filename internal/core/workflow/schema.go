@@ -153,6 +153,7 @@ func triggerSchema() *jsonschema.Schema {
 		key{"tag", textSchema("A tag that was set on the tracker.")},
 		key{"pr", textSchema("What became of the pull request, such as merged.")},
 		key{"check", wordsSchema("How the checks of the state went.", checkWords[:]...)},
+		key{"landing", wordsSchema("How the landing of the branch went.", landingWords[:]...)},
 	)
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{word, object}}
 }

@@ -17,6 +17,7 @@ var (
 	countsWords   = [...]string{"crashes", "no-answers"}
 	resetWords    = [...]string{"person"}
 	checkWords    = [...]string{task.CheckPassed, task.CheckFailed}
+	landingWords  = [...]string{task.Landed, task.LandingConflict, task.LandingFailed, task.LandingBlocked}
 	verdictWords  = [...]string{"PASS", "FAIL"}
 	formWords     = [...]string{"line", "word"}
 	protocolWords = [...]string{"work-result", "completion-block", "worker-result"}

@@ -196,6 +196,14 @@ func describeAgentEvent(e *journal.Entry) (string, Tone) {
 		return "approves changes of " + strings.Join(task.PathsOf(e.Approved), ", "), Plain
 	case journal.PredecessorMoved:
 		return e.Reason, Quiet
+	case journal.LandingBuilt:
+		return "the checks run on the merged work", Plain
+	case journal.LandingMoved:
+		return "the target moved: the landing starts over", Quiet
+	case journal.LandingEnded:
+		return "the work did not land: " + e.Reason, Bad
+	case journal.LandingLeft:
+		return "takes the task out of the landing queue", Plain
 	case journal.CheckEnded, journal.CheckHeld:
 		return describeCheck(e)
 	case journal.AgentOverdue:

@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// VerbUnland is the verb by which a person takes a task out of the landing queue.
+const VerbUnland = "unland"
+
+// RulesOfLanding is the version of the rules since which a task that ends without a merge leaves the landing queue.
+const RulesOfLanding = 4
+
+// busyRetry and maxBusyTries bound how long a landing waits for a checkout of the target in which a person rebases or
+// merges: 5 minutes.
+const (
+	busyRetry    = 15 * time.Second
+	maxBusyTries = 20
+)
+
+// decideOnLanding handles a step of a landing, or its end. A built candidate is checked before the target moves. If the
+// target has moved meanwhile, the landing starts over.
+func (d *decider) decideOnLanding(p *task.Effect, r *signal.Receipt) Verdict {
+	e := d.newEntry(journal.LandingBuilt)
+	e.Receipt, e.Tries = r, p.Tries
+	switch {
+	case r.Landing == signal.LandingBuilt && r.Candidate != nil && len(d.t.Checks) > 0:
+		e.Landing = &task.Landing{Candidate: *r.Candidate, Since: d.sig.At}
+		e.Reason = fmt.Sprintf("candidate %.12s on %s %.12s", r.Candidate.Commit, r.Candidate.Target, r.Candidate.Tip)
+		d.newPlan(&e).runCheck(task.CheckRun{Name: d.t.Checks[0].Name, Place: task.PlaceLanding})
+		return d.finishWith(e, Record)
+	case r.Landing == signal.LandingMoved:
+		e.Type, e.Reason = journal.LandingMoved, r.Error
+		return d.finishWith(e, Record)
+	case r.Landing == signal.LandingBusy && p.Tries+1 < maxBusyTries:
+		e.Type, e.Tries, e.Reason, e.RetryAt = journal.EffectFailed, p.Tries+1, p.Do, d.sig.At.Add(busyRetry)
+		return d.finishWith(e, Record)
+	}
+	l := task.Landing{Outcome: r.Landing, Why: r.Error, Since: d.sig.At}
+	if r.Candidate != nil {
+		l.Candidate = *r.Candidate
+	}
+	if r.Conflict != nil {
+		l.Files, l.Why = r.Conflict.Files, fmt.Sprintf("branch %s conflicts with %s", d.t.Branch, r.Conflict.Onto)
+	}
+	if !l.Returned() {
+		l.Outcome = task.LandingBlocked
+	}
+	e.Tries++
+	return d.endLanding(e, p, l)
+}
+
+// endLanding takes the edge for the outcome of a landing that brought nothing into the target. If no edge answers, the
+// task stays and needs a person.
+func (d *decider) endLanding(e journal.Entry, p *task.Effect, l task.Landing) Verdict {
+	e.Landing, e.Reason = &l, l.Why
+	for _, i := range d.def.EdgesFrom(d.t.Status) {
+		edge := &d.def.Edges[i]
+		if !edge.AnswersTo(workflow.OnLanding, l.Outcome) || !d.checkGuard(edge) {
+			continue
+		}
+		e.Type, e.Dropped = journal.AutoAdvanced, []string{p.ID}
+		return d.takeEdgeWith(e, edge, Advance)
+	}
+	e.Type = journal.LandingEnded
+	e.Attention = fmt.Sprintf("%s failed: %s", p.Do, l.Why)
+	if r := e.Receipt; r != nil {
+		e.Attention = fmt.Sprintf("%s failed: %s", p.Do, r.Error)
+	}
+	e.GaveUp = &task.GaveUp{Do: p.Do}
+	if l.Outcome == task.LandingConflict {
+		e.GaveUp.Conflict = &task.Conflict{Onto: l.Target, Files: l.Files}
+	}
+	if p.By == task.ByPerson { // the requester gets the error and may request it again
+		e.Dropped = []string{p.ID}
+	}
+	pl := d.newPlan(&e)
+	pl.writeCheck()
+	pl.writeLanding()
+	return d.finishWith(e, Record)
+}
+
+// writeLanding writes how a landing ended into TASK.md.
+func (p *plan) writeLanding() {
+	if l := p.e.Landing; l != nil && l.Outcome != "" {
+		p.appendEffect(task.Effect{Do: workflow.WriteSection, By: task.ByState, Arg: "Landing", Text: strings.Join(l.Lines(), "\n")})
+	}
+}
+
+// decideOnCandidateCheck handles the end of a check that ran on a candidate. When the last one has passed, the pending
+// effect moves the target.
+func (d *decider) decideOnCandidateCheck(a task.Attempt, ended journal.Ended) Verdict {
+	run, r, p := *d.t.CheckRun, d.checkResult(a), d.t.MergeEffect()
+	e := d.newEntry(journal.CheckEnded)
+	e.Ended, e.Role, e.From, e.Check, e.Reason = []journal.Ended{ended}, workflow.CheckRole, d.t.Status, r, r.Describe()
+	l := d.t.Landing
+	if p == nil || !l.InProgress() {
+		return d.finishWith(e, Record)
+	}
+	definition, _ := d.t.Checks.Named(run.Name)
+	next := d.checkAfter(d.t.Checks, run.Name)
+	again := r.Outcome == task.CheckBroken || r.Outcome == task.CheckInvalid
+	end := *l
+	end.Since = d.sig.At
+	end.Why = fmt.Sprintf("%s, when the work was merged with %s", r.Describe(), l.Target)
+	switch {
+	case again && (run.Again == 0 || d.sig.Mass != ""):
+		run.Again++
+		d.newPlan(&e).runCheck(run)
+	case again || r.Outcome == task.CheckMissing:
+		end.Outcome = task.LandingBlocked
+		return d.endLanding(e, p, end)
+	case r.Failed() && definition != nil && run.Tries < definition.Retries:
+		run.Tries++
+		d.newPlan(&e).runCheck(run)
+	case r.Failed():
+		end.Outcome = task.LandingFailed
+		return d.endLanding(e, p, end)
+	case next != "":
+		d.newPlan(&e).runCheck(task.CheckRun{Name: next, Place: task.PlaceLanding})
+	default:
+		checked := *l
+		checked.Checked = true
+		e.Landing = &checked
+	}
+	return d.finishWith(e, Record)
+}
+
+// checksCandidate reports whether an effect waits until a candidate is checked. Effects behind it do not wait: one of
+// them starts the check.
+func checksCandidate(t *task.Task, p *task.Effect) bool {
+	return p.Do == workflow.MergeBranch && t.Landing.InProgress() && !t.Landing.Checked
+}
+
+// passesLanding reports whether only a landing whose candidate is being checked stands before an effect.
+func (d *decider) passesLanding(p *task.Effect) bool {
+	for i := range d.t.Pending {
+		switch q := &d.t.Pending[i]; {
+		case q.ID == p.ID:
+			return true
+		case q.NonBlocking, checksCandidate(d.t, q):
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// leaveLandingQueue handles a person's request to take the task out of the landing queue.
+func (d *decider) leaveLandingQueue() Verdict {
+	p := d.t.MergeEffect()
+	switch {
+	case d.sig.Actor != task.Human && d.sig.Actor != "":
+		return d.refuse("only a person may take a task out of the landing queue")
+	case p == nil:
+		return d.refuse("the task is in no landing queue: see orange land list")
+	case d.t.Landing.InProgress() && d.t.Landing.Checked:
+		return d.refuse("the work is being merged: see orange task explain %s", d.t.ID)
+	}
+	e := d.newEntry(journal.LandingLeft)
+	e.Reason, e.Dropped = "a person took it out of the landing queue", []string{p.ID}
+	if p.By != task.ByPerson {
+		e.Attention = "a person took it out of the landing queue"
+		e.GaveUp = &task.GaveUp{Do: p.Do}
+		e.Type = journal.LandingEnded
+		e.Dropped = nil
+	}
+	pl := d.newPlan(&e)
+	pl.endCheck(&workflow.Edge{})
+	return d.finishWith(e, Record)
+}

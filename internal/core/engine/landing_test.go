@@ -1,0 +1,187 @@
+package engine_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// merges is a task in review whose merge a person has requested.
+func merges(t *testing.T, checks task.Checks) *world {
+	t.Helper()
+	w := handsOver(t, checks)
+	w.turnEnds(1, "done")
+	for range checks {
+		w.checkEnds(task.CheckPassed)
+	}
+	w.perform()
+	w.asksMerge()
+	return w
+}
+
+func (w *world) asksMerge() {
+	w.t.Helper()
+	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge})
+	if p := w.task.MergeEffect(); p == nil || !p.Since.Equal(w.task.UpdatedAt) || w.next() != workflow.MergeBranch {
+		w.t.Fatalf("%s, %+v", w.task.Status, w.task.Pending)
+	}
+}
+
+// lands is a step of the landing, as its effect reports it.
+func (w *world) lands(r signal.Receipt) engine.Decision {
+	w.t.Helper()
+	r.Effect, r.Do = w.task.MergeEffect().ID, workflow.MergeBranch
+	return w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &r})
+}
+
+var (
+	candidate = &task.Candidate{Target: "main", Tip: "tip", Head: "head", Commit: "commit", Tree: "tree", Ref: "refs/orange/landing/x"}
+	built     = signal.Receipt{OK: true, Landing: signal.LandingBuilt, Candidate: candidate}
+	conflict  = signal.Receipt{Final: true, Error: "b and main conflict", Landing: task.LandingConflict, Candidate: candidate, Conflict: &task.Conflict{Onto: "main", Files: []string{"a.go"}}}
+)
+
+func (w *world) hasEffect(e journal.Entry, want func(task.Effect) bool) {
+	w.t.Helper()
+	if !slices.ContainsFunc(e.Effects, want) {
+		w.t.Errorf("%+v", e.Effects)
+	}
+}
+
+func TestACandidateIsCheckedBeforeTheTargetMoves(t *testing.T) {
+	w := merges(t, twoChecks)
+	w.lands(built)
+	for _, name := range []string{"tests", "lint"} {
+		if w.next() != workflow.RunCheck+" "+name || w.task.CheckRun.Name != name || w.task.CheckRun.Place != task.PlaceLanding {
+			t.Fatalf("%s, %+v", w.next(), w.task.CheckRun)
+		}
+		w.checkEnds(task.CheckPassed)
+	}
+	if !w.task.Landing.Checked || w.task.CheckRun != nil || w.next() != workflow.MergeBranch || len(w.task.CheckResults) != 4 {
+		t.Fatalf("%+v, %s", w.task.Landing, w.next())
+	}
+	w.lands(signal.Receipt{Error: "the target has moved", Landing: signal.LandingMoved})
+	if w.task.Landing != nil || w.next() != workflow.MergeBranch {
+		t.Fatalf("it does not start over: %+v, %s", w.task.Landing, w.next())
+	}
+	w.lands(built)
+	w.checkEnds(task.CheckPassed)
+	w.checkEnds(task.CheckPassed)
+	w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.PRMerged, Evidence: []signal.Evidence{{Name: workflow.Merged, Holds: true}}})
+	if w.task.Status != "done" {
+		t.Errorf("%s", w.task.Status)
+	}
+	w.decidedAgain()
+}
+
+func TestAConflictGoesBackToTheWorkerUntilItsBound(t *testing.T) {
+	w := merges(t, nil)
+	for round := 1; round <= 3; round++ {
+		d := w.lands(conflict)
+		if w.task.Status != "working" || w.task.CounterValue("landing_round") != round || w.task.MergeEffect() != nil || !w.task.Landing.Returned() {
+			t.Fatalf("round %d: %s, %+v, %+v", round, w.task.Status, w.task.Counters, w.task.Landing)
+		}
+		w.hasEffect(d.Entries[0], func(f task.Effect) bool { return f.Prompt == "landing-failed" })
+		w.hasEffect(d.Entries[0], func(f task.Effect) bool {
+			return f.Do == workflow.WriteSection && f.Arg == "Landing" && strings.Contains(f.Text, "git merge main") && strings.Contains(f.Text, "a.go") && strings.Contains(f.Text, candidate.Ref)
+		})
+		w.perform()
+		w.must(signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 1, To: "reviewing"})
+		w.turnEnds(1, "done")
+		w.perform()
+		w.asksMerge()
+	}
+	w.lands(conflict)
+	if w.task.Status != "stuck" || !strings.Contains(w.task.StateReason, "conflict") {
+		t.Errorf("%s: %s", w.task.Status, w.task.StateReason)
+	}
+	w.decidedAgain()
+}
+
+func TestAFailedCheckOfACandidateGoesBackToTheWorker(t *testing.T) {
+	w := merges(t, twoChecks[:1])
+	w.lands(built)
+	d := w.checkEnds(task.CheckFailed)
+	if w.task.Status != "working" || w.task.Landing.Outcome != task.LandingFailed || w.task.CheckRun != nil {
+		t.Fatalf("%s, %+v", w.task.Status, w.task.Landing)
+	}
+	for _, section := range []string{"Checks", "Landing"} {
+		w.hasEffect(d.Entries[0], func(f task.Effect) bool { return f.Do == workflow.WriteSection && f.Arg == section })
+	}
+	if r, ok := w.task.CheckResultOf("tests"); !ok || r.Failed() {
+		t.Errorf("the result in the workspace is %+v", r)
+	}
+	w.decidedAgain()
+}
+
+func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
+	for name, end := range map[string]func(w *world){
+		"local changes": func(w *world) {
+			w.lands(signal.Receipt{Final: true, Error: "a.go is in the way", Landing: task.LandingBlocked})
+		},
+		"a missing check": func(w *world) { w.lands(built); w.checkEnds(task.CheckMissing) },
+		"a check that breaks off twice": func(w *world) {
+			w.lands(built)
+			w.checkEnds(task.CheckBroken)
+			w.checkEnds(task.CheckBroken)
+		},
+		"a person's rebase that takes long": func(w *world) {
+			for range 20 {
+				w.lands(signal.Receipt{Error: "a rebase is in progress", Landing: signal.LandingBusy})
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := merges(t, twoChecks[:1])
+			end(w)
+			if w.task.Status != "reviewing" || w.task.Attention == "" || w.task.MergeEffect() != nil || w.task.Landing.Outcome != task.LandingBlocked || w.task.CheckRun != nil {
+				t.Fatalf("%s, %q, %+v, %+v", w.task.Status, w.task.Attention, w.task.Landing, w.task.Pending)
+			}
+			w.perform()
+			w.asksMerge()
+			if w.task.Landing != nil || w.task.Attention != "" {
+				t.Errorf("%+v, %q", w.task.Landing, w.task.Attention)
+			}
+			w.decidedAgain()
+		})
+	}
+}
+
+func TestAMoveEndsTheLanding(t *testing.T) {
+	for name, move := range map[string]signal.Signal{
+		"changes are requested": {Kind: signal.Request, Actor: task.Human, Verb: engine.RequestChanges, Note: "no"},
+		"it is cancelled":       {Kind: signal.Request, Actor: task.Human, Verb: "cancel"},
+		"it leaves the queue":   {Kind: signal.Request, Actor: task.Human, Verb: engine.VerbUnland},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := merges(t, twoChecks[:1])
+			w.lands(built)
+			if done := w.perform(); !slices.Equal(done, []string{workflow.RunCheck}) {
+				t.Fatal(done)
+			}
+			w.must(move)
+			if w.task.Landing != nil || w.task.CheckRun != nil {
+				t.Errorf("%+v, %+v", w.task.Landing, w.task.CheckRun)
+			}
+			if _, live := w.task.LiveAttempt(workflow.CheckRole); live {
+				t.Error("its check is not ended")
+			}
+			if w.task.MergeEffect() != nil {
+				t.Errorf("%+v", w.task.Pending)
+			}
+			w.decidedAgain()
+		})
+	}
+}
+
+func TestAnAgentTakesNothingOutOfTheLandingQueue(t *testing.T) {
+	w := merges(t, nil)
+	w.refused(signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 1, Verb: engine.VerbUnland}, "only a person")
+	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbUnland})
+	w.refused(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbUnland}, "in no landing queue")
+}
