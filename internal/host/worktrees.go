@@ -73,6 +73,24 @@ func (h *Host) RenameBranch(ctx context.Context, t task.Task, from string) error
 	return h.Git.RenameBranch(ctx, h.pool.Path(t.Workspace), from, t.Branch)
 }
 
+// PrepareLanding implements effect.Workspaces.
+func (h *Host) PrepareLanding(ctx context.Context, t task.Task) error {
+	s, _, err := h.notedSlot(&t, t.Workspace)
+	if err != nil {
+		return err
+	}
+	if !t.Landing.InProgress() {
+		return task.Mistakef("the task has no candidate to check")
+	}
+	return h.pool.PrepareLanding(ctx, s, t.Landing.Commit)
+}
+
+// LandingPath implements agents.Workspaces.
+func (h *Host) LandingPath(t *task.Task) string {
+	p, _ := h.Project(t.Project)
+	return h.pool.LandingPath(p.ForTask(t))
+}
+
 // Path implements agents.Workspaces.
 func (h *Host) Path(name string) string { return h.pool.Path(name) }
 

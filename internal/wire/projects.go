@@ -22,10 +22,11 @@ type ProjectChange struct {
 	Forge       *task.Forge    `json:"forge,omitempty"`
 	TrustGit    *bool          `json:"trust_git,omitempty"` // trust the programs that git's configuration names now
 	Confirm     *task.Confirm  `json:"confirm,omitempty"`
-	Vars        *task.Vars     `json:"vars,omitempty"`      // variables to set; an empty text removes one
-	Code        string         `json:"code,omitempty"`      // from the notification, to turn off confirmation by codes
-	Unchanged   []string       `json:"unchanged,omitempty"` // patterns of paths that tasks may not change without a person; !PATTERN removes one
-	Checks      []string       `json:"checks,omitempty"`    // NAME=COMMAND sets a check, NAME= removes one, NAME.KEY=VALUE sets its timeout, retries, env, folder or setup
+	Vars        *task.Vars     `json:"vars,omitempty"`         // variables to set; an empty text removes one
+	Code        string         `json:"code,omitempty"`         // from the notification, to turn off confirmation by codes
+	HoldLanding *bool          `json:"hold_landing,omitempty"` // whether finished work waits in the landing queues
+	Unchanged   []string       `json:"unchanged,omitempty"`    // patterns of paths that tasks may not change without a person; !PATTERN removes one
+	Checks      []string       `json:"checks,omitempty"`       // NAME=COMMAND sets a check, NAME= removes one, NAME.KEY=VALUE sets its timeout, retries, env, folder or setup
 }
 
 // A ProjectList is the list of projects.

@@ -27,6 +27,13 @@ type Landing struct {
 // changed.
 var ErrMoved = errors.New("the target has moved, nothing was changed: build the commit upon its new tip and try again")
 
+// A BusyError means that a person rebases or merges in the checkout of the target. Nothing was
+// changed.
+type BusyError struct{ text string }
+
+// Error implements error.
+func (e *BusyError) Error() string { return e.text }
+
 // LandCommit moves a branch forward. Only one landing at a time runs in a repository, across
 // all processes: this process and the git it starts hold a lock in the common git folder, so
 // that a git that outlives its server still holds it. Before LandCommit changes anything it
@@ -223,7 +230,7 @@ func (g *Git) landingPlace(ctx context.Context, root string, l Landing) (string,
 	_, gone := os.Lstat(where.path)
 	switch {
 	case where.busy != "":
-		return "", fmt.Errorf("merge %s: a %s of %s is in progress in %s: finish it there and try again", l.What, where.busy, l.Target, where.path)
+		return "", &BusyError{fmt.Sprintf("merge %s: a %s of %s is in progress in %s: finish it there and try again", l.What, where.busy, l.Target, where.path)}
 	case gone != nil && where.locked:
 		return "", fmt.Errorf("merge %s: %s is checked out in %s, which does not exist now: bring it back and try again", l.What, l.Target, where.path)
 	case gone != nil:
@@ -231,7 +238,7 @@ func (g *Git) landingPlace(ctx context.Context, root string, l Landing) (string,
 	}
 	name, err := operationIn(where.path)
 	if err == nil && name != "" {
-		err = fmt.Errorf("merge %s: a git operation (%s) is in progress in %s: finish or abort it there and try again", l.What, name, where.path)
+		err = &BusyError{fmt.Sprintf("merge %s: a git operation (%s) is in progress in %s: finish or abort it there and try again", l.What, name, where.path)}
 	}
 	return where.path, err
 }

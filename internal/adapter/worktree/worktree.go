@@ -58,6 +58,9 @@ type Worktrees interface {
 	SwitchBranch(ctx context.Context, dir, branch, base string) error
 	InitSubmodules(ctx context.Context, dir, admin string) (left []string, err error)
 	DetachHead(ctx context.Context, dir, commit string) error
+	// CheckOutCandidate makes a worktree contain exactly the files of a commit; it creates the worktree if there is
+	// none.
+	CheckOutCandidate(ctx context.Context, root, path, commit string) error
 	Head(dir string) (commit, branch string, err error)
 }
 

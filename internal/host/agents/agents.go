@@ -68,6 +68,7 @@ type Harnesses interface {
 // Workspaces returns the folders of workspaces.
 type Workspaces interface {
 	Path(name string) string
+	LandingPath(t *task.Task) string // the landing worktree of the task's target
 }
 
 // Engine receives the signals about attempts and returns tasks.

@@ -21,11 +21,16 @@ func (a *Agents) prepareCheck(t *task.Task, e *task.Effect) (agent.Orders, error
 	if !ok {
 		return agent.Orders{}, task.Mistakef("the task has no check %q", e.Arg)
 	}
-	if t.Workspace == "" {
+	place, dir := task.PlaceWorkspace, ""
+	switch {
+	case t.CheckRun != nil && t.CheckRun.Place == task.PlaceLanding:
+		place, dir = task.PlaceLanding, a.Workspaces.LandingPath(t)
+	case t.Workspace == "":
 		return agent.Orders{}, task.Mistakef("the task has no workspace to run check %s in", c.Name)
+	default:
+		dir = a.Workspaces.Path(t.Workspace)
 	}
-	dir := a.Workspaces.Path(t.Workspace)
-	text, err := json.Marshal(agent.CheckOrders{Check: *c, Dir: dir, Place: task.PlaceWorkspace})
+	text, err := json.Marshal(agent.CheckOrders{Check: *c, Dir: dir, Place: place})
 	if err == nil {
 		err = os.MkdirAll(a.Folder(k), 0o700)
 	}

@@ -160,7 +160,8 @@ func (c *env) Project(string) (task.Project, bool) {
 	return task.Project{Name: "p", DefaultBranch: "main"}, true
 }
 
-func (c *env) Path(name string) string { return "/workspaces/" + name }
+func (c *env) Path(name string) string         { return "/workspaces/" + name }
+func (c *env) LandingPath(t *task.Task) string { return "/landing/" + t.Project }
 
 func (c *env) Watch(dir string, over func(agent.Exit)) error {
 	c.mu.Lock()

@@ -32,6 +32,8 @@ type Workspaces interface {
 	// Release returns the ref at which it saved uncommitted work, if there was any.
 	Release(ctx context.Context, t task.Task, name string) (local.EffectResult, error)
 	RenameBranch(ctx context.Context, t task.Task, from string) error
+	// PrepareLanding checks out the candidate of the task in the landing worktree of its target.
+	PrepareLanding(ctx context.Context, t task.Task) error
 }
 
 // Delivery delivers finished work.
@@ -106,7 +108,11 @@ func (d Executor) Perform(ctx context.Context, t task.Task, e task.Effect) (loca
 // startAgent checks the workspace and starts an agent in it.
 func (d Executor) startAgent(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	note := ""
-	if t.Workspace != "" {
+	if t.CheckRun != nil && t.CheckRun.Place == task.PlaceLanding && e.Do == workflow.RunCheck {
+		if err := d.Workspaces.PrepareLanding(ctx, t); err != nil {
+			return local.EffectResult{}, err
+		}
+	} else if t.Workspace != "" {
 		var err error
 		if note, err = d.Workspaces.Ready(ctx, t); err != nil {
 			return local.EffectResult{}, err
@@ -168,12 +174,14 @@ func (d Executor) renameBranch(ctx context.Context, t task.Task, e task.Effect) 
 
 func (d Executor) deliverWork(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	switch e.Do {
-	case workflow.MergeBranch:
+	case workflow.MergeBranch, workflow.Land:
 		done, err := d.Delivery.Merge(ctx, t, e)
 		if err != nil {
-			return local.EffectResult{}, err
+			return local.EffectResult{Landing: done.Landing, Candidate: done.Candidate}, err
 		}
-		done.Event = signal.PRMerged
+		if done.Landing == "" {
+			done.Event = signal.PRMerged
+		}
 		return done, nil
 	case workflow.Push:
 		return local.EffectResult{}, d.Delivery.Push(ctx, t)

@@ -68,6 +68,8 @@ func (h *hands) Release(_ context.Context, _ task.Task, name string) (local.Effe
 	return local.EffectResult{Note: "kept", Salvage: "refs/x"}, h.do("release %s", name)
 }
 
+func (h *hands) PrepareLanding(context.Context, task.Task) error { return h.do("landing") }
+
 func (h *hands) RenameBranch(_ context.Context, t task.Task, from string) error {
 	return h.do("rename %s %s", from, t.Branch)
 }

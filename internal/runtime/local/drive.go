@@ -116,6 +116,9 @@ func (r *Runtime) performNext(id task.ID) bool {
 	if !ok || e.NotBefore.After(r.now()) {
 		return false
 	}
+	if e.Do == workflow.MergeBranch && !r.mayLand(&t) {
+		return false // the task before it in the queue drives this one when it leaves
+	}
 	if info, _ := workflow.EffectNamed(e.Do); !info.Kills { // ending an agent must not wait behind slow effects
 		select {
 		case r.drives.slots <- struct{}{}:
@@ -144,6 +147,7 @@ func (r *Runtime) performNext(id task.ID) bool {
 	result := signal.Receipt{
 		Effect: e.ID, OK: err == nil, Note: done.Note, Base: done.Base, Salvage: done.Salvage, Commit: done.Landed,
 		Session: done.Session, Harness: done.Harness, Model: done.Model, PromptHash: done.PromptHash,
+		Landing: done.Landing, Candidate: done.Candidate,
 	}
 	if err != nil {
 		var mistake *task.Mistake

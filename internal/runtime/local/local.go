@@ -125,6 +125,8 @@ type EffectResult struct {
 	Commit       string          // pr:merged: the commit that a forge merged, "" if it was merged here
 	Landed       string          // commit that brought the work into the default branch, "" if none did
 	Fields       []signal.Field  // values of the record that the effect found or set
+	Landing      string          // merge: a step or the outcome of the landing, "" if it was merged
+	Candidate    *task.Candidate // merge: what was built
 }
 
 // A Performer performs one effect. It is called again with the same effect if the result is unknown, and must not
@@ -190,6 +192,7 @@ type Runtime struct {
 	refusals refusalQueue
 	codes    codeStore
 	silence  silence
+	landings landings
 
 	registry sync.Mutex // held while the projects are changed
 
@@ -237,6 +240,7 @@ func (r *Runtime) Build(o RuntimeOptions) error {
 	r.drives.init(performers)
 	r.commits.init()
 	r.clock.init()
+	r.landings.init()
 	if err := r.loadState(); err != nil {
 		return err
 	}
@@ -304,6 +308,7 @@ func (r *Runtime) checkWaitingTasks() error {
 		if def, err := r.pinnedDefinition(&tasks[i]); err == nil {
 			r.pool.updateSerials(def, &tasks[i])
 		}
+		r.updateLanding(&tasks[i])
 	}
 	for i := range tasks {
 		r.driveAndSchedule(&tasks[i])

@@ -140,6 +140,9 @@ func (r *Runtime) UpdateProject(p task.Project) error {
 		return err
 	}
 	r.advanceQueue(p.Name)
+	for _, id := range r.landings.firstOf(p.Name) {
+		r.driveEffects(id)
+	}
 	return nil
 }
 

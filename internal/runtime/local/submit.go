@@ -202,6 +202,9 @@ func (r *Runtime) applyCommitted(def *workflow.Definition, was, t *task.Task, en
 		r.advanceQueue(t.Project)
 	}
 	r.notifyParent(def, was, t)
+	if next := r.updateLanding(t); next != "" {
+		r.driveEffects(next)
+	}
 	if was.Visit != t.Visit {
 		r.silence.forgetTask(t.ID)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/adapter/git"
 	"orange/internal/core/board"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
 	"orange/internal/core/tracker"
@@ -53,12 +54,25 @@ func (d Service) Merge(ctx context.Context, t task.Task, e task.Effect) (local.E
 	if err := d.RequireApproval(ctx, p, &t); err != nil {
 		return local.EffectResult{}, err
 	}
-	landed, err := d.Git.MergeBranch(ctx, p.Path, git.Merging{
+	m := git.Merging{
 		ID: e.ID, Branch: t.Branch, Tip: e.Head, Into: p.DefaultBranch, Strategy: strategy,
 		Message: fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary),
-	})
+	}
+	landed := ""
+	switch {
+	case len(t.Checks) == 0:
+		landed, err = d.Git.MergeBranch(ctx, p.Path, m)
+	case t.Landing.InProgress():
+		landed = t.Landing.Commit
+		err = d.Git.LandCommit(ctx, p.Path, git.Landing{ID: e.ID, What: t.Branch, Target: t.Landing.Target, Old: t.Landing.Tip, New: landed})
+	default:
+		var c task.Candidate
+		if c, landed, err = d.Git.BuildCandidate(ctx, p.Path, m); err == nil && landed == "" {
+			return local.EffectResult{Landing: signal.LandingBuilt, Candidate: &c}, nil
+		}
+	}
 	if err != nil {
-		return local.EffectResult{}, asFinalError(err)
+		return d.failedLanding(ctx, &t, p, err)
 	}
 	if t.Work != nil && landed == t.Work.Base { // the branch has no commits: nothing was merged
 		landed = ""
@@ -69,6 +83,42 @@ func (d Service) Merge(ctx context.Context, t task.Task, e task.Effect) (local.E
 		}
 	}
 	return local.EffectResult{Landed: landed}, nil
+}
+
+// failedLanding classifies the error of a landing. The work as it is is kept, so that whoever resolves a conflict can
+// begin again.
+func (d Service) failedLanding(ctx context.Context, t *task.Task, p task.Project, why error) (local.EffectResult, error) {
+	done := local.EffectResult{Landing: landingOutcome(why)}
+	if done.Landing == task.LandingConflict {
+		done.Candidate = &task.Candidate{Target: p.DefaultBranch}
+		head, err := d.Git.BranchTip(ctx, p.Path, t.Branch)
+		if err == nil {
+			done.Candidate.Head = head
+			done.Candidate.Ref, err = d.Git.KeepWork(ctx, p.Path, t.ID, head)
+		}
+		if err != nil {
+			d.Log.Warn("keep the work of a task that did not land", "component", "delivery", "task", t.ID, "error", err)
+		}
+	}
+	return done, asFinalError(why)
+}
+
+// landingOutcome returns the outcome of a landing that failed, or "" if it is tried again.
+func landingOutcome(err error) string {
+	var held *git.LockError
+	var conflict *git.ConflictError
+	var busy *git.BusyError
+	switch {
+	case errors.As(err, &held):
+		return ""
+	case errors.As(err, &conflict):
+		return task.LandingConflict
+	case errors.As(err, &busy):
+		return signal.LandingBusy
+	case errors.Is(err, git.ErrMoved):
+		return signal.LandingMoved
+	}
+	return task.LandingBlocked
 }
 
 // RecoverLandings finishes or reverts landings in the checkouts of projects that a killed server left unfinished. It

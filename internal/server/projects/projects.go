@@ -100,6 +100,7 @@ func (p Registry) ChangeProject(ctx context.Context, name string, c wire.Project
 	setIfGiven(&have.Budget, c.Budget)
 	setIfGiven(&have.Forge, c.Forge)
 	setIfGiven(&have.Confirm, c.Confirm)
+	setIfGiven(&have.HoldLanding, c.HoldLanding)
 	if c.Vars != nil {
 		have.Vars = have.Vars.WithChanges(*c.Vars)
 	}

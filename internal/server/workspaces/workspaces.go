@@ -40,6 +40,11 @@ func (s Manager) Ready(ctx context.Context, t task.Task) (string, error) {
 	return s.Host.Ready(ctx, t)
 }
 
+// PrepareLanding implements effect.Workspaces.
+func (s Manager) PrepareLanding(ctx context.Context, t task.Task) error {
+	return s.Host.PrepareLanding(ctx, t)
+}
+
 // RenameBranch implements effect.Workspaces.
 func (s Manager) RenameBranch(ctx context.Context, t task.Task, from string) error {
 	return s.Host.RenameBranch(ctx, t, from)

@@ -1,0 +1,98 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+
+	"orange/internal/core/task"
+)
+
+// landingRefs is where the work of tasks is kept whose landing failed.
+const landingRefs = "refs/orange/landing/"
+
+// BuildCandidate builds the commit by which a branch can be merged into its target. It writes
+// only objects. If the branch is already in the target, there is no candidate, and landed is
+// the commit by which the branch came there.
+func (g *Git) BuildCandidate(ctx context.Context, root string, asked Merging) (c task.Candidate, landed string, err error) {
+	m := merging{Merging: asked, root: root}
+	c.Target = asked.Into
+	if err := g.prepareMerge(ctx, &m); err != nil {
+		return c, "", err
+	}
+	c.Tip, c.Head = m.old, m.tip
+	merged, err := g.historyContains(ctx, root, m.old, m.tip)
+	if err != nil {
+		return c, "", err
+	}
+	if merged {
+		landed, err = g.landedBy(ctx, root, m.tip, m.old)
+		return c, landed, err
+	}
+	if c.Commit, err = g.buildMergeCommit(ctx, &m); err != nil {
+		return c, "", err
+	}
+	c.Tree, err = g.treeOf(ctx, root, c.Commit)
+	return c, "", err
+}
+
+// KeepWork makes a ref that keeps a commit of a task, and returns its name.
+func (g *Git) KeepWork(ctx context.Context, root string, id task.ID, commit string) (ref string, err error) {
+	if !id.IsValid() || !isHash(commit) {
+		return "", fmt.Errorf("keep the work of task %.40q: %.80q must be a full commit hash", id, commit)
+	}
+	ref = landingRefs + path.Join(string(id), commit[:12])
+	if _, err = g.run(ctx, root, "update-ref", ref, commit); err != nil {
+		return "", fmt.Errorf("keep the work of task %s: %w", id, err)
+	}
+	return ref, nil
+}
+
+// CheckOutCandidate makes a worktree at path contain exactly the files of a commit. It creates
+// the worktree if there is none, and removes everything else from it, ignored files too. The
+// worktree must be Orange's own, because what is in it is lost.
+func (g *Git) CheckOutCandidate(ctx context.Context, root, path, commit string) error {
+	if err := g.forgetMissing(ctx, root, path); err != nil {
+		return err
+	}
+	if err := g.AddWorktree(ctx, root, path, commit); err != nil {
+		return err
+	}
+	if err := g.checkWorksOnDir(ctx, path); err != nil {
+		return err
+	}
+	dir, err := g.RegisteredDir(ctx, root, path)
+	if err == nil {
+		_, err = g.RemoveStaleLocks(dir, path)
+	}
+	if err != nil {
+		return err
+	}
+	for _, args := range [...][]string{
+		{"update-ref", "--no-deref", "-m", "orange: candidate", "HEAD", commit},
+		{"reset", "--hard", "--quiet", commit},
+		{"clean", "-ffdxq"},
+	} {
+		if _, err := g.runQuietly(ctx, path, args...); err != nil {
+			return fmt.Errorf("check out %.12s in %s: %w", commit, path, err)
+		}
+	}
+	return g.alignSubmodules(ctx, path)
+}
+
+// forgetMissing removes the registration of a worktree whose folder does not exist.
+func (g *Git) forgetMissing(ctx context.Context, root, path string) error {
+	dir, err := g.RegisteredDir(ctx, root, path)
+	if err != nil || dir == "" {
+		return err
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if _, err := g.runQuietly(ctx, root, "worktree", "remove", "--force", path); err != nil {
+		return fmt.Errorf("forget the worktree %s: %w", path, err)
+	}
+	return nil
+}

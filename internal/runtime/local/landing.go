@@ -1,0 +1,119 @@
+package local
+
+import (
+	"slices"
+	"sync"
+
+	"orange/internal/core/engine"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+)
+
+// landings are the landing queues: one for each project and target branch. A task is in a queue while its next effect is
+// a merge. One task of a queue lands at a time, in the order in which the merges were requested. The queues follow from the
+// records; they are built again when the server starts.
+type landings struct {
+	mu     sync.Mutex
+	queues map[landingKey]*landingQueue
+	of     map[task.ID]landingKey
+}
+
+type landingKey struct{ project, target string }
+
+type landingQueue struct {
+	waiting []task.LandingPlace // in order, with the one that lands
+	lands   task.ID             // the task that lands, "" for none
+}
+
+func (l *landings) init() {
+	l.queues, l.of = map[landingKey]*landingQueue{}, map[task.ID]landingKey{}
+}
+
+// updateLanding brings the place of a task in its queue up to date. It returns the task whose turn has come, or "".
+func (r *Runtime) updateLanding(t *task.Task) (next task.ID) {
+	key, waits := r.landingOf(t)
+	l := &r.landings
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if old, ok := l.of[t.ID]; ok && (!waits || old != key) {
+		next = l.removeTask(t.ID, old)
+	}
+	if !waits {
+		return next
+	}
+	q := l.queues[key]
+	if q == nil {
+		q = &landingQueue{}
+		l.queues[key] = q
+	}
+	place, _ := t.LandingPlace()
+	q.waiting = append(q.without(t.ID), place)
+	slices.SortFunc(q.waiting, task.LandingPlace.Compare)
+	l.of[t.ID] = key
+	return next
+}
+
+func (q *landingQueue) without(id task.ID) []task.LandingPlace {
+	return slices.DeleteFunc(q.waiting, func(p task.LandingPlace) bool { return p.ID == id })
+}
+
+// removeTask takes a task out of a queue and returns the task whose turn has come, or "".
+func (l *landings) removeTask(id task.ID, key landingKey) (next task.ID) {
+	delete(l.of, id)
+	q := l.queues[key]
+	q.waiting = q.without(id)
+	if q.lands == id {
+		q.lands = ""
+	}
+	switch {
+	case len(q.waiting) == 0:
+		delete(l.queues, key)
+	case q.lands == "":
+		return q.waiting[0].ID
+	}
+	return ""
+}
+
+// landingOf returns the queue in which a task waits. A task whose merge waits for another effect, or for a person, is in
+// no queue.
+func (r *Runtime) landingOf(t *task.Task) (landingKey, bool) {
+	if t.Deleted || t.Paused {
+		return landingKey{}, false
+	}
+	e, ok := engine.NextEffect(t)
+	waits := ok && e.Do == workflow.MergeBranch || t.Landing.InProgress() && t.MergeEffect() != nil
+	if !waits {
+		return landingKey{}, false
+	}
+	p, _ := r.pool.findProject(t.Project)
+	return landingKey{t.Project, p.ForTask(t).DefaultBranch}, true
+}
+
+// mayLand reports whether it is a task's turn to land, and takes the turn if nobody has it.
+func (r *Runtime) mayLand(t *task.Task) bool {
+	r.updateLanding(t)
+	l := &r.landings
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key, ok := l.of[t.ID]
+	if !ok {
+		return false
+	}
+	q := l.queues[key]
+	if p, _ := r.pool.findProject(t.Project); q.lands == "" && q.waiting[0].ID == t.ID && !p.HoldLanding {
+		q.lands = t.ID
+	}
+	return q.lands == t.ID
+}
+
+// firstOf returns the first task of each landing queue of a project.
+func (l *landings) firstOf(project string) (out []task.ID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key, q := range l.queues {
+		if key.project == project {
+			out = append(out, q.waiting[0].ID)
+		}
+	}
+	return out
+}
