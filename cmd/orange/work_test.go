@@ -330,8 +330,27 @@ func TestTheDefaultBranchMoved(t *testing.T) {
 	}
 }
 
+// withoutLandings gives the project a workflow that does not answer to the end of a landing.
+func (s *env) withoutLandings(workflow string) {
+	s.t.Helper()
+	var kept []string
+	for line := range strings.Lines(s.orange("workflow", "show", workflow)) {
+		if !strings.Contains(line, "{landing: conflict}") && !strings.Contains(line, "landing_round") {
+			kept = append(kept, line)
+		}
+	}
+	text := strings.Replace(strings.Join(kept, ""), "name: "+workflow, "name: plain", 1)
+	if head, rest, ok := strings.Cut(text, "  landing-failed: |\n"); ok {
+		_, rest, _ = strings.Cut(rest, "  resumed: |\n")
+		text = head + "  resumed: |\n" + rest
+	}
+	s.write("config/orange/workflows/plain.yaml", text)
+	s.orange("project", "update", "shop", "--workflow", "plain")
+}
+
 func TestAConflictChangesNothing(t *testing.T) {
 	s := openEnv(t, "headless")
+	s.withoutLandings("orange")
 	id := s.create("feature", strings.Replace(diligent, "{task}.txt", "README", 1))
 	s.reaches(id, "reviewing")
 	s.write("shop/README", "other\n")
@@ -348,7 +367,8 @@ func TestAConflictChangesNothing(t *testing.T) {
 
 // Where work cannot be sent back, a person resolves the conflict and merges again.
 func TestAConflictIsResolvedByAPersonWhereWorkCannotBeSentBack(t *testing.T) {
-	s := openEnv(t, "headless", "--workflow", "orange-direct")
+	s := openEnv(t, "headless")
+	s.withoutLandings("orange-direct")
 	_, short, _ := strings.Cut(strings.Replace(diligent, "{task}.txt", "README", 1), "update --status working\n")
 	id := s.create("feature", "worker:\n"+short)
 	at := filepath.Join(s.home, "workspaces", s.reaches(id, "reviewing").Workspace)

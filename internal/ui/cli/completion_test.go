@@ -80,7 +80,7 @@ func TestCompletion(t *testing.T) {
 		"a state of a workflow":      {"workflow|decide|orange|--from|", "new pending planning clarification working checking agent-review reviewing stuck done cancelled"},
 		"a role of a workflow":       {"workflow|decide|orange|--dead|", "worker reviewer fixer"},
 		"who asks":                   {"workflow|decide|orange|--actor|h", "human engine tracker worker reviewer fixer"},
-		"a counter":                  {"workflow|decide|orange|--set|", "review_round= check_round= crash_count= no_answer="},
+		"a counter":                  {"workflow|decide|orange|--set|", "review_round= check_round= crash_count= no_answer= landing_round="},
 		"the state of an agent":      {"workflow|prompt|orange|", "planning clarification working checking agent-review stuck"},
 		"where a new task begins":    {"task|create|--workflow|orange|--status|", "pending clarification agent-review reviewing"},
 		"a protection":               {"workflow|verify|orange|--without|", "redrive keys ensure per-role deadlines origin own-words telling"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -174,6 +175,7 @@ type actionWait struct {
 	late   *time.Timer   // ends the wait for that move
 
 	conflict bool // the effect was given up because of a merge conflict
+	asked    bool // the entry that requests the effect was read
 }
 
 func (w *actionWait) followEffect(ctx context.Context) error {
@@ -195,7 +197,11 @@ func (w *actionWait) applyEntry(e journal.Entry, enough func()) error {
 	case e.Type == journal.TaskDeleted:
 		return fmt.Errorf("task %s was deleted in the meantime", shortID(w.id))
 	case w.asksForEffect(e):
-		w.from, w.to = "", "" // ignore moves before the request
+		w.from, w.to, w.asked = "", "", true // ignore moves before the request
+	case w.asked && e.Landing != nil:
+		return w.applyLanding(e)
+	case w.asked && e.Type == journal.LandingLeft:
+		return errors.New("a person took the task out of the landing queue")
 	case e.To != "" && e.Cause == string(signal.Tracker):
 		w.from, w.to, w.then = e.From, e.To, e.Effects
 	case e.Receipt != nil && e.Receipt.Effect == w.effect:
@@ -212,6 +218,30 @@ func (w *actionWait) applyEntry(e journal.Entry, enough func()) error {
 		w.late = time.AfterFunc(moveTimeout, enough)
 	}
 	return nil
+}
+
+// applyLanding processes a step of a landing, or the end of one that brought nothing into its target.
+func (w *actionWait) applyLanding(e journal.Entry) error {
+	l := e.Landing
+	switch {
+	case l.Checked || l.Outcome == task.Landed:
+		return nil
+	case l.Outcome == "":
+		fmt.Fprintln(w.Stderr, "orange: "+cleanLine(fmt.Sprintf("the checks run on the work merged with %s", l.Target)))
+		return nil
+	case e.To != "":
+		files := ""
+		if len(l.Files) > 0 {
+			files = " in " + strings.Join(l.Files, ", ")
+		}
+		return fmt.Errorf("it did not land: %s%s; %s %s -> %s", l.Why, files, shortID(w.id), e.From, e.To)
+	}
+	w.conflict = l.Outcome == task.LandingConflict
+	why := l.Why
+	if e.Receipt != nil {
+		why = e.Receipt.Error
+	}
+	return fmt.Errorf("it was given up: %s", why)
 }
 
 // asksForEffect reports whether the entry is the one that requests the effect.

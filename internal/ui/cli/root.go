@@ -107,7 +107,7 @@ func New(deps Deps) *cobra.Command {
 		deps.Exec = execProgram
 	}
 	root := groupCommand("orange", "Run coding agents through a workflow that is a file",
-		newRunCommand(deps), newInitCommand(deps), newTaskCommand(deps), newDashboardCommand(deps), newInboxCommand(deps), newStatsCommand(deps), newWebCommand(deps), newMCPCommand(deps), newNotifyCommand(deps), newStatusCommand(deps), newBoardCommand(deps), newTrackerCommand(deps), newDispatchCommand(deps), newHandoffCommand(deps), newALSCommand(deps), newProjectCommand(deps), newWorkspaceCommand(deps), newWorkflowCommand(deps), newDetectCommand(deps), newSchemaCommand(deps),
+		newRunCommand(deps), newInitCommand(deps), newTaskCommand(deps), newDashboardCommand(deps), newInboxCommand(deps), newStatsCommand(deps), newWebCommand(deps), newMCPCommand(deps), newNotifyCommand(deps), newStatusCommand(deps), newBoardCommand(deps), newTrackerCommand(deps), newDispatchCommand(deps), newHandoffCommand(deps), newALSCommand(deps), newProjectCommand(deps), newLandCommand(deps), newWorkspaceCommand(deps), newWorkflowCommand(deps), newDetectCommand(deps), newSchemaCommand(deps),
 		newServeCommand(deps), newStopCommand(deps), newRestartCommand(deps), newUpgradeCommand(deps), newPauseCommand(deps), newResumeCommand(deps),
 		newDoctorCommand(deps), newLogCommand(deps), newImportCommand(deps), newExportCommand(deps), newAuditCommand(deps),
 		newInstallCommand(deps), newHookCommand(deps), newSelftestCommand(deps), newCompletionCommand(deps), newManCommand(deps), newConfigCommand(deps), newVersionCommand(deps))

@@ -58,6 +58,7 @@ attempts of fixer             0        0     0.00        0        0     0.00    
 total of review_round         2        2     2.00        3        3     3.00    +1.00
 total of crash_count          0        0     0.00        0        0     0.00     0.00
 total of no_answer            0        0     0.00        0        0     0.00     0.00
+total of landing_round        0        0     0.00        0        0     0.00     0.00
 
 TASKS THAT                SHARE  IF SHARE   CHANGE
 end in done                0.0%      0.0%     0.0%
@@ -113,7 +114,7 @@ func TestSimulateGivesTheSameBytesAgain(t *testing.T) {
 	if err := json.Unmarshal([]byte(first), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Workflow != "orange-direct" || got.Runs != 900 || len(got.Summary.Figures) != 14 || len(got.WhatIf.Changes) != 2 || got.WhatIf.Changes[1].Places != 1 || got.WhatIf.Summary.Runs != 900 {
+	if got.Workflow != "orange-direct" || got.Runs != 900 || len(got.Summary.Figures) != 15 || len(got.WhatIf.Changes) != 2 || got.WhatIf.Changes[1].Places != 1 || got.WhatIf.Summary.Runs != 900 {
 		t.Errorf("%s", first)
 	}
 	// What was used can be used again.

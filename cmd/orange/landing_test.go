@@ -1,0 +1,89 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"orange/internal/core/journal"
+	"orange/internal/core/task"
+)
+
+// hands is a worker of solo that commits one file and hands over.
+func hands(file, text string) string {
+	return "worker:\n  - commit: {file: " + file + ", text: \"" + text + "\\n\", message: " + file + "}\n  - run: orange task update --status reviewing\n"
+}
+
+// Two tasks that were checked apart land together: each candidate is checked on what landed before it.
+func TestTwoTasksLandOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "solo", "--check", "tests=test $(ls *.part | wc -l) -lt 3")
+	a, b, c := s.create("one", hands("a.part", "a")), s.create("two", hands("b.part", "b")), task.ID("")
+	s.reaches(a, "reviewing")
+	s.reaches(b, "reviewing")
+	s.orange("land", "pause", "shop")
+	s.orange("task", "merge", string(a), "--no-wait")
+	s.orange("task", "merge", string(b), "--no-wait")
+	hasAll(t, "the queue", s.orange("land", "list"), "shop/main", "held: orange land resume shop")
+	if got := s.task(a); got.Landing != nil || got.MergeEffect() == nil {
+		t.Fatalf("it lands although the queue is held: %+v", got.Landing)
+	}
+	s.orange("land", "resume", "shop")
+	s.reaches(a, "done")
+	s.reaches(b, "done")
+	for _, id := range []task.ID{a, b} {
+		built := s.entries(id, journal.LandingBuilt)
+		if len(built) != 1 || built[0].Landing.Tree == "" {
+			t.Fatalf("%s: %d candidates", id, len(built))
+		}
+		if r := s.task(id).CheckResults; len(r) != 2 || r[1].Place != task.PlaceLanding || r[1].Tree != built[0].Landing.Tree || r[1].Outcome != task.CheckPassed {
+			t.Errorf("%+v", r)
+		}
+		s.sound(id)
+	}
+	if files := s.git(s.repo, "ls-files", "*.part"); files != "a.part\nb.part" || s.git(s.repo, "status", "--porcelain") != "" {
+		t.Errorf("main has %q", files)
+	}
+	hasAll(t, "the queue", s.orange("land", "list"), "No work waits to be merged.")
+
+	// A third part passes its check alone, and fails it together with the others.
+	s.git(s.repo, "branch", "before", "main~2")
+	c = s.create("three", "worker:\n  - run: git reset -q --hard before\n"+strings.TrimPrefix(hands("c.part", "c"), "worker:\n")+"worker#2:\n  - idle:\n")
+	s.reaches(c, "reviewing")
+	before := s.git(s.repo, "rev-parse", "main")
+	if _, said, err := s.run("task", "merge", string(c)); err == nil || !strings.Contains(said, "it did not land: check tests failed") {
+		t.Errorf("%v, %q", err, said)
+	}
+	s.reaches(c, "working")
+	if s.git(s.repo, "rev-parse", "main") != before {
+		t.Error("main moved")
+	}
+	hasAll(t, "TASK.md", s.taskText(c), "## Landing", "git merge main", "## Checks")
+	s.sound(c)
+}
+
+// A conflict goes to the worker with the files and the commands; it resolves the conflict, and the work lands.
+func TestAWorkerResolvesAConflict(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "solo")
+	id := s.create("feature", hands("README", "mine")+`worker#2:
+  - run: "git merge -q main || true; echo both > README; git add -A; git commit -q --no-edit"
+  - run: orange task update --status reviewing
+`)
+	s.reaches(id, "reviewing")
+	head := s.git(s.repo, "rev-parse", "feature")
+	s.write("shop/README", "theirs\n")
+	s.git(s.repo, "commit", "-qam", "meanwhile")
+	s.refused("it did not land: branch feature conflicts with main in README", "task", "merge", string(id))
+	s.await(id, "the worker has resolved it", func(t task.Task) bool { return t.Status == "reviewing" && t.CounterValue("landing_round") == 1 })
+	text := s.prompt(id, 2)
+	hasAll(t, "the prompt", text, "git merge main", "Files: README")
+	if ref := s.task(id).Landing.Ref; ref == "" || s.git(s.repo, "rev-parse", ref) != head || !strings.Contains(text, ref) {
+		t.Errorf("the work is kept at %q", ref)
+	}
+	s.orange("task", "merge", string(id))
+	s.reaches(id, "done")
+	if got := s.git(s.repo, "show", "main:README"); got != "both" {
+		t.Errorf("README is %q", got)
+	}
+	s.sound(id)
+}
