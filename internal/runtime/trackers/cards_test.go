@@ -225,7 +225,7 @@ func TestWhatEffectsDoToACardOfTheLocalBoard(t *testing.T) {
 			{t: a.Task, e: task.Effect{ID: "3", Do: workflow.CommentCard, Role: "ba", Text: "Done."}},
 			{t: a.Task, e: task.Effect{ID: "4", Do: workflow.TagCard, Tags: []string{"Nope"}}, note: `tag "Nope" is not known`},
 			{t: a.Task, e: task.Effect{ID: "5", Do: workflow.MoveCard, Arg: "Review"}},
-			{t: a.Task, e: task.Effect{ID: "6", Do: workflow.DescribeCard, Text: "Buy.", Arg: board.Fingerprint("Give away.")}, note: "the description was changed meanwhile"},
+			{t: a.Task, e: task.Effect{ID: "6", Do: workflow.DescribeCard, Text: "Buy.", Arg: board.Fingerprint("Give away.")}, note: "somebody changed the description meanwhile"},
 			{t: a.Task, e: task.Effect{ID: "7", Do: workflow.DescribeCard, Text: "Buy.", Arg: board.Fingerprint("Sell.")}},
 			{t: a.Task, e: task.Effect{ID: "8", Do: workflow.TagCard, Tags: []string{"Ready"}}},
 			{t: lost, e: task.Effect{ID: "9", Do: workflow.MoveCard, Arg: "Done"}, note: "card not found: p/9"},

@@ -57,9 +57,9 @@ func TestBoard(t *testing.T) {
 		"what waits for a person":   {"/?wanted=1", []string{"Limit requests"}, []string{"Make the search faster"}},
 		"the history of what waits": {"/?wanted=1&full=working", []string{`<input type="hidden" name="wanted" value="1">`, `<input type="hidden" name="full" value="working">`}, nil},
 		"columns by project":        {"/?group=project", []string{`data-col="api"`, `data-col="shop"`}, []string{`data-col="pending"`, "data-drag"}},
-		"nothing":                   {"/?q=nothing-like-it", []string{"No task is like that"}, []string{"Fix the login form"}},
+		"nothing":                   {"/?q=nothing-like-it", []string{"No task matches"}, []string{"Fix the login form"}},
 		"words that are no filter":  {"/?scope=x&group=y&at=-1", []string{"Fix the login form"}, nil},
-		"the past, in which nothing is asked for": {"/?at=1", []string{"Fix the login form", "The past", `href="/?at=2"`, `href="/">Now`}, []string{"Make the search faster", `class="mv"`, "draggable=\"true\"", "data-m"}},
+		"the past, in which nothing is asked for": {"/?at=1", []string{"Fix the login form", "the board as it was at", `href="/?at=2"`, `href="/">Now`}, []string{"Make the search faster", `class="mv"`, "draggable=\"true\"", "data-m"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -279,7 +279,7 @@ func TestTypingWhereItIsAllowed(t *testing.T) {
 	s.ask("complete")
 	v := s.open(true).visitor(t)
 	_, body := v.get("/tasks/" + taskID + "/terminal?role=worker")
-	says(t, body, []string{`action="/tasks/` + taskID + `/type"`, `name="role" value="worker"`, "as if you sat there"}, nil)
+	says(t, body, []string{`action="/tasks/` + taskID + `/type"`, `name="role" value="worker"`, "as if you typed it there"}, nil)
 	for text, status := range map[string]int{"yes": 303, "": 400, "a\nb": 400, strings.Repeat("x", 5000): 400} {
 		if res, body := v.form("/tasks/"+taskID+"/type", url.Values{"text": {text}, "role": {"worker"}}); res.StatusCode != status {
 			t.Errorf("%.10q: status %d: %s", text, res.StatusCode, body)
