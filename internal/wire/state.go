@@ -54,6 +54,7 @@ type TaskLine struct {
 	Crashed   bool      `json:"crashed,omitempty"`
 	RespawnAt time.Time `json:"respawn_at,omitzero"`
 	Queued    bool      `json:"queued,omitempty"`
+	Landing   bool      `json:"landing,omitempty"` // its work is in a landing queue
 	Roles     []string  `json:"roles,omitempty"` // roles whose agents are at work
 }
 
@@ -61,7 +62,7 @@ type TaskLine struct {
 func NewTaskLine(t *task.Task) TaskLine {
 	out := TaskLine{
 		ID: t.ID, Project: t.Project, Branch: t.Branch, Status: t.Status, Summary: t.Summary, Since: t.Since, Paused: t.Paused,
-		Attention: t.Attention != "", Failed: t.WorkFailed != "", Crashed: t.Crashed != "", RespawnAt: t.RespawnAt, Queued: t.Queued,
+		Attention: t.Attention != "", Failed: t.WorkFailed != "", Crashed: t.Crashed != "", RespawnAt: t.RespawnAt, Queued: t.Queued, Landing: t.MergeEffect() != nil,
 	}
 	if t.Asked != nil {
 		out.Asks = t.Asked.To

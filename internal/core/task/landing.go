@@ -76,7 +76,7 @@ func (t *Task) DescribeLanding() string {
 	case p != nil && p.Error != "":
 		return "the merge is tried again: " + p.Error
 	}
-	return "its work waits to be merged: orange land list"
+	return "its work waits in the landing queue"
 }
 
 // MergeEffect returns the pending request to land the task's work, or nil if there is none.

@@ -95,6 +95,8 @@ func taskNote(now time.Time, t *wire.TaskLine) string {
 		return "crashed"
 	case t.Queued:
 		return "queued"
+	case t.Landing:
+		return "landing"
 	case len(t.Roles) == 0:
 		return "-"
 	}
