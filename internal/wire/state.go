@@ -55,7 +55,7 @@ type TaskLine struct {
 	RespawnAt time.Time `json:"respawn_at,omitzero"`
 	Queued    bool      `json:"queued,omitempty"`
 	Landing   bool      `json:"landing,omitempty"` // its work is in a landing queue
-	Roles     []string  `json:"roles,omitempty"` // roles whose agents are at work
+	Roles     []string  `json:"roles,omitempty"`   // roles whose agents are at work
 }
 
 // NewTaskLine returns the line of a task.
