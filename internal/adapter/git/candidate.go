@@ -28,6 +28,9 @@ func (g *Git) BuildCandidate(ctx context.Context, root string, asked Merging) (c
 		return c, "", err
 	}
 	if merged {
+		if _, err := g.RecoverLanding(ctx, root); err != nil {
+			return c, "", err
+		}
 		landed, err = g.landedBy(ctx, root, m.tip, m.old)
 		return c, landed, err
 	}

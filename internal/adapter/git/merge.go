@@ -103,6 +103,11 @@ func (g *Git) mergeOnce(ctx context.Context, m *merging, moved bool) (string, er
 	if merged, err := g.historyContains(ctx, m.root, m.old, m.tip); err != nil {
 		return "", err
 	} else if merged {
+		if !moved { // a killed process may have left the record of the landing that brought it there
+			if _, err := g.RecoverLanding(ctx, m.root); err != nil {
+				return "", err
+			}
+		}
 		return g.landedBy(ctx, m.root, m.tip, m.old)
 	}
 	commit, err := g.buildMergeCommit(ctx, m)
