@@ -199,7 +199,7 @@ func (g *graph) addArrival(a *arrival, parent int32) int32 {
 		g.scheduleWorld(depth, openWorld{at, a.world})
 		return at
 	}
-	if len(g.nodes) >= g.o.MaxStates {
+	if len(g.nodes)-g.waits >= g.o.MaxStates {
 		g.cut = true
 		return -1
 	}
