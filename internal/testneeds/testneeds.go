@@ -6,6 +6,7 @@ package testneeds
 import (
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -49,4 +50,18 @@ func SoakSeed(t testing.TB) (seed uint64, ok bool) {
 	}
 	t.Logf("seed %d", seed)
 	return seed, true
+}
+
+// SoakOnly returns the numbers in ORANGE_SOAK_ONLY, "246,624": a test of random cases runs only these of its seed.
+func SoakOnly(t testing.TB) []int {
+	t.Helper()
+	var out []int
+	for _, text := range strings.FieldsFunc(os.Getenv("ORANGE_SOAK_ONLY"), func(r rune) bool { return r == ',' }) {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatalf("ORANGE_SOAK_ONLY: %v", err)
+		}
+		out = append(out, n)
+	}
+	return out
 }

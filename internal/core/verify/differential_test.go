@@ -78,7 +78,7 @@ func TestRandomWorkflowsWithChecksAreJudgedAlikeInFull(t *testing.T) {
 	compareRandom(t, 20, true)
 }
 
-// compareRandom compares the searches of random workflows.
+// compareRandom compares the searches of random workflows, or only of those with the numbers of testneeds.SoakOnly.
 func compareRandom(t *testing.T, count int, checks bool) {
 	seed := uint64(1)
 	if n, ok := testneeds.SoakSeed(t); ok {
@@ -86,35 +86,33 @@ func compareRandom(t *testing.T, count int, checks bool) {
 	}
 	var mu sync.Mutex
 	compared, found, states, all := 0, 0, 0, 0
+	compare := func(t *testing.T, i, maxStates int) (ok bool) {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			var full, reduced verify.Report
+			if full, reduced, ok = judgeRandom(t, seed, i, checks, maxStates); ok {
+				mu.Lock()
+				defer mu.Unlock()
+				compared, found, states, all = compared+1, found+len(full.Violations), states+reduced.States, all+full.States
+			}
+		})
+		return ok
+	}
+	if only := testneeds.SoakOnly(t); len(only) > 0 {
+		for _, i := range only {
+			if !compare(t, i, verify.DefaultMaxStates) {
+				t.Errorf("workflow %d does not load", i)
+			}
+		}
+		return
+	}
 	const groups = 4
 	t.Run("of a seed", func(t *testing.T) {
 		for group := range groups {
 			t.Run(strconv.Itoa(group), func(t *testing.T) {
 				t.Parallel()
 				for i, n := group, 0; n < count/groups; i += groups {
-					random := rand.New(rand.NewPCG(seed, uint64(i)))
-					def, err := workflow.Parse("random.yaml", randomWorkflow(random, checks))
-					if err != nil {
-						continue
-					}
-					o := verify.SearchOptions{PendingLimit: 1 + random.IntN(2), MaxStates: 1500}
-					if random.IntN(4) == 0 {
-						list := verify.Protections()
-						if checks { // what a server forgets in a check by hand is searched in full only
-							list = slices.DeleteFunc(list, func(p verify.Protection) bool { return p == verify.Redrive })
-						}
-						o.Without = []verify.Protection{list[random.IntN(len(list))]}
-					}
-					full, reduced, ok := judged(t, def, o)
-					if !ok {
-						continue
-					}
-					n++
-					mu.Lock()
-					compared, found, states, all = compared+1, found+len(full.Violations), states+reduced.States, all+full.States
-					mu.Unlock()
-					if t.Failed() {
-						t.Fatalf("seed %d, workflow %d, without %v, patience %d:\n%s", seed, i, o.Without, o.PendingLimit, def.Text)
+					if compare(t, i, 1500) {
+						n++
 					}
 				}
 			})
@@ -124,6 +122,29 @@ func compareRandom(t *testing.T, count int, checks bool) {
 	if found < compared { // workflows in which nothing is wrong show little
 		t.Errorf("%d violations in %d workflows", found, compared)
 	}
+}
+
+// judgeRandom compares the searches of the i-th workflow of a seed; not ok: it does not load, or has too many states.
+func judgeRandom(t *testing.T, seed uint64, i int, checks bool, maxStates int) (full, reduced verify.Report, ok bool) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(seed, uint64(i)))
+	def, err := workflow.Parse("random.yaml", randomWorkflow(random, checks))
+	if err != nil {
+		return full, reduced, false
+	}
+	o := verify.SearchOptions{PendingLimit: 1 + random.IntN(2), MaxStates: maxStates}
+	if random.IntN(4) == 0 {
+		list := verify.Protections()
+		if checks { // what a server forgets in a check by hand is searched in full only
+			list = slices.DeleteFunc(list, func(p verify.Protection) bool { return p == verify.Redrive })
+		}
+		o.Without = []verify.Protection{list[random.IntN(len(list))]}
+	}
+	full, reduced, ok = judged(t, def, o)
+	if t.Failed() {
+		t.Logf("ORANGE_SOAK_SEED=%d ORANGE_SOAK_ONLY=%d, without %v, patience %d:\n%s", seed, i, o.Without, o.PendingLimit, def.Text)
+	}
+	return full, reduced, ok
 }
 
 func judgeAlike(t *testing.T, def *workflow.Definition, o verify.SearchOptions) {
