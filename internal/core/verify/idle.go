@@ -16,12 +16,10 @@ var turnEndings = [...]task.Left{task.LeftWords, task.LeftQuestion}
 // the task held, like one that ends with a question.
 func (m *model) forgetIdle(w *world) {
 	t := &w.t
-	checks := m.def.PassedEdge(t.Status) != nil
 	for i := range t.Attempts {
 		a := &t.Attempts[i]
 		if a.Condition.Name != "" {
-			rests := checks && a.Condition.Name == task.Idle || a.Role == m.ownRole(t.Status) && engine.AgentTurnEnded(m.def, t)
-			was := a.Condition
+			rests, was := m.remembersRest(w, a), a.Condition
 			a.Condition = task.Condition{}
 			if rests {
 				a.Condition = task.Condition{Name: was.Name, Since: was.Since}
@@ -34,6 +32,12 @@ func (m *model) forgetIdle(w *world) {
 			t.Unanswered = &endedIdle
 		}
 	}
+}
+
+// remembersRest reports whether it makes a difference later that the turn of an agent ended.
+func (m *model) remembersRest(w *world, a *task.Attempt) bool {
+	status := w.t.Status
+	return m.def.PassedEdge(status) != nil && a.Condition.Name == task.Idle || a.Role == m.ownRole(status) && engine.AgentTurnEnded(m.def, &w.t)
 }
 
 // endedIdle stands for an agent that ended while it waited for a person. No attempt has its

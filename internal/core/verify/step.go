@@ -171,8 +171,26 @@ func (s *search) decideAndFold(w *world, sig signal.Signal) outcome {
 		w.half = false
 	}
 	w.t, w.procs, w.now = next, procs, sig.At
+	if s.tracing {
+		s.wakeForgotten(w, &o)
+	}
 	s.m.forgetIdle(w)
 	return o
+}
+
+// wakeForgotten begins another turn of each agent of which the search is about to forget that it rests. In the search it may
+// do what an agent in a turn does, so the engine, which forgets nothing, has to hear that it runs.
+func (s *search) wakeForgotten(w *world, o *outcome) {
+	for _, a := range slices.Clone(w.t.Attempts) {
+		if a.Condition.Name == task.Idle && !s.m.remembersRest(w, &a) {
+			o.told = append(o.told, s.decideAndFold(w, s.turnBegins(w, a.Number)).told...)
+		}
+	}
+}
+
+// turnBegins returns the notice that an attempt runs again.
+func (s *search) turnBegins(w *world, attempt int) signal.Signal {
+	return signal.Signal{Kind: signal.Notice, Actor: task.Engine, At: w.now.Add(s.pace), Attempt: attempt, Rules: engine.Rules, Condition: &task.Condition{Name: task.Running}}
 }
 
 // stripEnsured removes what a state requires by itself: an agent.
@@ -395,9 +413,7 @@ func (s *search) takesIn(w *world, o *outcome) {
 	if !ok || !info.Notifies || e.Start || a.Condition.Name != task.Idle {
 		return
 	}
-	got := s.decideAndFold(w, signal.Signal{
-		Kind: signal.Notice, Actor: task.Engine, At: w.now.Add(s.pace), Attempt: a.Number, Rules: engine.Rules, Condition: &task.Condition{Name: task.Running},
-	})
+	got := s.decideAndFold(w, s.turnBegins(w, a.Number))
 	o.entries = append(o.entries, got.entries...)
 	o.told = append(o.told, got.told...)
 }
