@@ -32,16 +32,13 @@ func newCheckModel(def *workflow.Definition, exact bool) checkModel {
 		c.checks = append(c.checks, task.CheckDefinition{Name: name, Run: "true"})
 	}
 	if !exact {
-		c.landed = slices.IndexFunc(def.Counters, func(n workflow.Counter) bool { return countsFailures(def, &n, workflow.OnLanding) })
+		c.rounds, c.landed = chosenCounters(def)
 	}
 	if !def.HasCheckStates() {
 		return c
 	}
 	if len(c.checks) == 0 {
 		c.checks = task.Checks{{Name: "tests", Run: "true"}}
-	}
-	if !exact {
-		c.rounds = slices.IndexFunc(def.Counters, func(n workflow.Counter) bool { return countsFailures(def, &n, workflow.OnCheck) })
 	}
 	for i := range def.States {
 		for _, k := range def.EdgesFrom(def.States[i].Name) {
@@ -51,6 +48,21 @@ func newCheckModel(def *workflow.Definition, exact bool) checkModel {
 		}
 	}
 	return c
+}
+
+// chosenCounters returns the counters of failed checks and of failed landings, -1 for one that the search has to count:
+// because something else reads it, or because another counter keeps a task from its bound.
+func chosenCounters(def *workflow.Definition) (rounds, landed int) {
+	var chosen []int
+	choose := func(kind workflow.TriggerKind) int {
+		at := slices.IndexFunc(def.Counters, func(c workflow.Counter) bool { return countsFailures(def, &c, kind) })
+		if at < 0 || !hidesNothing(def, append(chosen, at)) {
+			return -1
+		}
+		chosen = append(chosen, at)
+		return at
+	}
+	return choose(workflow.OnCheck), choose(workflow.OnLanding)
 }
 
 // countsFailures reports whether a counter only bounds how often checks, or landings, fail until a person acts: their

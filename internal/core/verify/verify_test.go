@@ -86,6 +86,8 @@ func TestTheDesignsAsTheyWereWrittenAreReported(t *testing.T) {
 		"endless-steps": {"terminates test, design, implement"},
 		"timer-loop":    {"terminates doing, review"},
 		"check-loop":    {"terminates doing, checking, stuck"},
+		"check-bound":   {"reachable checking -> stuck (line 27)"},
+		"check-rest":    {"terminates doing, checking"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := verify.Verify(load(t, name), verify.SearchOptions{})
