@@ -20,7 +20,7 @@ func (m *model) dependentActions(w *world, first int, out []action) []action {
 	}
 	for _, a := range out[first:] {
 		if a.event == deliverSignal && (a.kind == signal.Request || a.kind == signal.Ready || a.kind == signal.Tracker) {
-			a.waits = true
+			a.waits, a.human = true, true // how long it waits is up to others: it is no loop of the workflow
 			out = append(out, a)
 		}
 	}

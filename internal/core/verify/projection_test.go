@@ -34,7 +34,7 @@ var taskFields = map[string]string{
 
 	"CreatedAt": forgotten, "UpdatedAt": forgotten, "Seq": forgotten, "Visit": forgotten, "Since": forgotten, "GaveUp": forgotten,
 	"AttemptCounts": forgotten, "Samples": forgotten, "LastReport": forgotten, "Handoffs": forgotten, "Question": forgotten, "Advice": forgotten,
-	"CardSnapshot": forgotten, "Work": forgotten, "Failed": forgotten, "Lost": forgotten, "Unstarted": forgotten, "CheckResults": forgotten,
+	"CardSnapshot": forgotten, "Work": forgotten, "Failed": forgotten, "Lost": forgotten, "Unstarted": forgotten, "CheckResults": forgotten, "Landing": forgotten,
 	"Predecessors": forgotten, // the search chooses where it is asked whether they landed
 
 	"Opened":      follows, // from the texts of the world
@@ -57,7 +57,7 @@ var attemptFields = map[string]string{
 var effectFields = map[string]string{
 	"Do": compared, "Role": compared, "Attempt": compared, "Start": compared, "GivenUp": compared, "Turn": compared,
 	"ID": forgotten, "Window": forgotten, "Prompt": forgotten, "Tries": forgotten, "NotBefore": forgotten, "Error": forgotten,
-	"By": follows, "Choice": follows, // no decision reads them
+	"Since": forgotten, "By": follows, "Choice": follows, // no decision reads them
 	"Head": follows, "Message": follows, "Workspace": follows, "Arg": follows, "Text": follows, "Tags": follows, "Untags": follows, "NonBlocking": follows,
 }
 

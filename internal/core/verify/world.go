@@ -186,7 +186,7 @@ func (m *model) renumberAttempts(w *world) {
 	}
 	for i := range t.Pending {
 		p := &t.Pending[i]
-		p.ID, p.Attempt, p.NotBefore, p.Tries, p.Error, p.Window, p.Prompt = effectNames[min(i, len(effectNames)-1)], slices.Index(old, p.Attempt)+1, time.Time{}, 0, "", "", ""
+		p.ID, p.Attempt, p.NotBefore, p.Since, p.Tries, p.Error, p.Window, p.Prompt = effectNames[min(i, len(effectNames)-1)], slices.Index(old, p.Attempt)+1, time.Time{}, time.Time{}, 0, "", "", ""
 	}
 }
 

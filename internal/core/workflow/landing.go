@@ -17,28 +17,41 @@ func landingTrigger(outcome string) Trigger {
 // prMerged is the event of a branch that was merged.
 const prMerged = "pr:merged"
 
-// checkLandings checks the edges that answer to landings: a state in which the effect land is pending answers to every
-// outcome, and work does not go back for ever.
+// checkLandings checks the edges that answer to landings: a state answers to every outcome that can happen there, and work
+// does not go back for ever.
 func (c *checker) checkLandings() {
 	for i := range c.d.States {
 		s := &c.d.States[i]
 		for _, k := range c.d.edgesFrom[s.Name] {
 			c.checkLandingEdge(s, &c.d.Edges[k])
 		}
-		if !c.landsIn(s) {
-			continue
-		}
-		for _, outcome := range landingWords {
+		for _, outcome := range c.requiredOutcomes(s) {
 			trigger := landingTrigger(outcome)
 			answers := func(e *Edge) bool { return e.AnswersTo(trigger.Kind, trigger.Value) }
 			switch values, missing, some := c.findUncovered(s, answers); {
 			case missing && !some:
-				c.reportError(RuleLandingUncovered, s.Pos, "work lands in state %s, and no edge has on: {landing: %s}: add one", s.Name, outcome)
+				c.reportError(RuleLandingUncovered, s.Pos, "state %s answers to landings, and no edge has on: {landing: %s}: add one", s.Name, outcome)
 			case missing:
 				c.reportError(RuleLandingUncovered, s.Pos, "no edge answers to {landing: %s} in %s, %s: add one", outcome, s.Name, values)
 			}
 		}
 	}
+}
+
+// requiredOutcomes returns the outcomes of a landing to which a state must answer: all where the effect land is pending. A
+// state that sends work back answers to both ways in which work comes back, or a person would have to see to one of them.
+func (c *checker) requiredOutcomes(s *State) []string {
+	if c.landsIn(s) {
+		return landingWords[:]
+	}
+	back := [...]string{task.LandingConflict, task.LandingFailed}
+	answers := slices.ContainsFunc(c.d.edgesFrom[s.Name], func(k int) bool {
+		return c.d.Edges[k].AnswersTo(OnLanding, back[0]) || c.d.Edges[k].AnswersTo(OnLanding, back[1])
+	})
+	if answers {
+		return back[:]
+	}
+	return nil
 }
 
 // checkLandingEdge checks one edge that answers to a landing that brought nothing into the target.
