@@ -21,9 +21,9 @@ func TestAProgramOfTheServerIsNobody(t *testing.T) {
 	s.write("filter", fmt.Sprintf(`#!/bin/sh
 cat
 test -e %[1]s/armed || exit 0
-%[2]s >%[1]s/direct.tmp 2>&1
-mv %[1]s/direct.tmp %[1]s/direct
-(setsid sh -c '%[2]s >%[1]s/orphan.tmp 2>&1; mv %[1]s/orphan.tmp %[1]s/orphan' </dev/null >/dev/null 2>&1 &)
+%[2]s >%[1]s/direct.$$ 2>&1
+mv %[1]s/direct.$$ %[1]s/direct
+(setsid sh -c '%[2]s >%[1]s/orphan.$$ 2>&1; mv %[1]s/orphan.$$ %[1]s/orphan' </dev/null >/dev/null 2>&1 &)
 `, s.dir, cancel))
 	check(t, os.Chmod(filepath.Join(s.dir, "filter"), 0o700))
 	s.git(s.repo, "config", "filter.x.clean", filepath.Join(s.dir, "filter"))
