@@ -196,7 +196,7 @@ func TestWhatAPersonDoesMeanwhileCounts(t *testing.T) {
 	s.wayIs(id, "board", "architect-plan", "board", "architect-revise", "board")
 	notes := 0
 	for _, e := range s.journal(id) {
-		if e.Receipt != nil && strings.Contains(e.Receipt.Note, "the description was changed meanwhile") {
+		if e.Receipt != nil && strings.Contains(e.Receipt.Note, "somebody changed the description meanwhile") {
 			notes++
 		}
 	}
