@@ -96,38 +96,28 @@ func (p *plan) writeLanding() {
 // decideOnCandidateCheck handles the end of a check that ran on a candidate. When the last one has passed, the pending
 // effect moves the target.
 func (d *decider) decideOnCandidateCheck(a task.Attempt, ended journal.Ended) Verdict {
-	run, r, p := *d.t.CheckRun, d.checkResult(a), d.t.MergeEffect()
-	e := d.newEntry(journal.CheckEnded)
-	e.Ended, e.Role, e.From, e.Check, e.Reason = []journal.Ended{ended}, workflow.CheckRole, d.t.Status, r, r.Describe()
-	l := d.t.Landing
+	r, p, l := d.checkResult(a), d.t.MergeEffect(), d.t.Landing
+	e := d.checkEnded(r, ended)
 	if p == nil || !l.InProgress() {
 		return d.finishWith(e, Record)
 	}
-	definition, _ := d.t.Checks.Named(run.Name)
-	next := d.checkAfter(d.t.Checks, run.Name)
-	again := r.Outcome == task.CheckBroken || r.Outcome == task.CheckInvalid
 	end := *l
 	end.Since = d.sig.At
-	end.Why = fmt.Sprintf("%s, when the work was merged with %s", r.Describe(), l.Target)
-	switch {
-	case again && (run.Again == 0 || d.sig.Mass != ""):
-		run.Again++
-		d.newPlan(&e).runCheck(run)
-	case again || r.Outcome == task.CheckMissing:
-		end.Outcome = task.LandingBlocked
+	step, run, why := d.judgeCheck(r)
+	switch next := d.checkAfter(d.t.Checks, run.Name); {
+	case step == holdCheck || step == failCheck:
+		end.Outcome, end.Why = task.LandingBlocked, fmt.Sprintf("%s, when the work was merged with %s", why, l.Target)
+		if step == failCheck {
+			end.Outcome = task.LandingFailed
+		}
 		return d.endLanding(e, p, end)
-	case r.Failed() && definition != nil && run.Tries < definition.Retries:
-		run.Tries++
+	case step == repeatCheck:
 		d.newPlan(&e).runCheck(run)
-	case r.Failed():
-		end.Outcome = task.LandingFailed
-		return d.endLanding(e, p, end)
 	case next != "":
 		d.newPlan(&e).runCheck(task.CheckRun{Name: next, Place: task.PlaceLanding})
 	default:
-		checked := *l
-		checked.Checked = true
-		e.Landing = &checked
+		end.Since, end.Checked = l.Since, true
+		e.Landing = &end
 	}
 	return d.finishWith(e, Record)
 }

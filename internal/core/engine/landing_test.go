@@ -119,6 +119,26 @@ func TestAFailedCheckOfACandidateGoesBackToTheWorker(t *testing.T) {
 	w.decidedAgain()
 }
 
+// A check that a restart of the machine ended counts neither in the workspace nor on a candidate.
+func TestALostCheckOfACandidateIsRepeatedWithoutBeingCounted(t *testing.T) {
+	w := merges(t, twoChecks[:1])
+	w.lands(built)
+	for range 2 {
+		w.perform()
+		a, _ := w.task.LiveAttempt(workflow.CheckRole)
+		w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Code: -1, Mass: signal.MassReboot})
+	}
+	w.checkEnds(task.CheckBroken)
+	if w.task.CheckRun == nil || w.next() != workflow.RunCheck+" tests" {
+		t.Fatalf("it is not repeated: %+v, %q", w.task.Landing, w.task.Attention)
+	}
+	w.checkEnds(task.CheckBroken)
+	if w.task.Landing.Outcome != task.LandingBlocked || !strings.Contains(w.task.Landing.Why, "twice") {
+		t.Errorf("%+v", w.task.Landing)
+	}
+	w.decidedAgain()
+}
+
 func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 	for name, end := range map[string]func(w *world){
 		"local changes": func(w *world) {
