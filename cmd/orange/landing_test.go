@@ -59,6 +59,13 @@ func TestTwoTasksLandOneAfterTheOther(t *testing.T) {
 	}
 	hasAll(t, "TASK.md", s.taskText(c), "## Landing", "git merge main", "## Checks")
 	s.sound(c)
+	if n := strings.Count(s.git(s.repo, "worktree", "list"), "/landing/"); n != 1 {
+		t.Errorf("%d landing worktrees", n)
+	}
+	hasAll(t, "gc", s.orange("workspace", "gc"), "removed shop--", "no task lands in it")
+	if n := strings.Count(s.git(s.repo, "worktree", "list"), "/landing/"); n != 0 {
+		t.Errorf("%d landing worktrees after gc", n)
+	}
 }
 
 // A conflict goes to the worker with the files and the commands; it resolves the conflict, and the work lands.
@@ -84,6 +91,10 @@ func TestAWorkerResolvesAConflict(t *testing.T) {
 	s.reaches(id, "done")
 	if got := s.git(s.repo, "show", "main:README"); got != "both" {
 		t.Errorf("README is %q", got)
+	}
+	s.await(id, "its workspace is free", func(t task.Task) bool { return t.Workspace == "" })
+	if refs := s.git(s.repo, "for-each-ref", "refs/orange/landing"); refs != "" {
+		t.Errorf("left: %s", refs)
 	}
 	s.sound(id)
 }
