@@ -177,7 +177,7 @@ func (s *Server) buildParts() (err error) {
 		Tasks: s.store, Paused: s.runtime.Paused, Projects: s.runtime.Projects, Definition: s.runtime.Definition, TaskFile: s.host.Folders.ReadTaskFile,
 		Untrusted: s.trust.UntrustedNotice, Output: s.host.LastOutput, Message: s.host.LastMessage,
 	})
-	s.delivery = delivery.Service{Git: s.git, Forges: s.forges, Project: s.runtime.Project, TaskFile: s.host.Folders.ReadTaskFile, Log: s.log, RequireApproval: s.newEvidence().RequireApproval}
+	s.delivery = delivery.Service{Git: s.git, Forges: s.forges, Project: s.runtime.Project, TaskFile: s.host.Folders.ReadTaskFile, Log: s.log, Waits: &delivery.Waits{Clock: time.Now}, RequireApproval: s.newEvidence().RequireApproval}
 	s.page, s.measure = s.newPage(), s.newMeasure()
 	s.statistics = statistics.New(statistics.Sources{Rows: s.store.Rows, Definition: s.runtime.Definition})
 	s.trackerService = s.newTrackerService()

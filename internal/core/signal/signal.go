@@ -287,6 +287,9 @@ type Receipt struct {
 
 	Landing   string          `json:"landing,omitempty"`   // merge_branch: a step or the outcome of a landing; older journals do not contain it
 	Candidate *task.Candidate `json:"candidate,omitempty"` // merge_branch: what was built
+	Reuse     bool            `json:"reuse,omitempty"`     // merge_branch: results of checks in the workspace count for the candidate if it has the same tree
+	Files     []string        `json:"files,omitempty"`     // merge_branch: a person's files that are in the way; safe to show
+	Since     time.Time       `json:"since,omitzero"`      // merge_branch: since when somebody else keeps the target from moving
 
 	Harness    string `json:"harness,omitempty"`     // start of an agent: the harness that runs it
 	Model      string `json:"model,omitempty"`       // start of an agent: the model that was requested
@@ -298,6 +301,7 @@ const (
 	LandingBuilt = "built" // a candidate exists: the effect continues when its checks have passed
 	LandingMoved = "moved" // the target moved: a new candidate is needed
 	LandingBusy  = "busy"  // a person rebases or merges in the checkout of the target
+	LandingWaits = "waits" // a forge runs its checks, or brings the branch up to date
 )
 
 // Artifacts are the sections of TASK.md at the time of the signal.

@@ -3,6 +3,7 @@ package task
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 )
@@ -13,6 +14,7 @@ import (
 type Landing struct {
 	Candidate `json:"candidate,omitzero"`
 	Checked   bool      `json:"checked,omitempty"` // every check passed on the candidate
+	Reuse     bool      `json:"reuse,omitempty"`   // results of checks in the workspace count if they are for the same tree
 	Outcome   string    `json:"outcome,omitempty"` // how it ended, "" while it is in progress
 	Why       string    `json:"why,omitempty"`     // with Outcome: the reason, in words
 	Files     []string  `json:"files,omitempty"`   // with Outcome: the files that conflict or are in the way; safe to show
@@ -22,6 +24,7 @@ type Landing struct {
 // A Candidate is a commit that was built on the tip of a target branch and contains the work of a task.
 type Candidate struct {
 	Target string `json:"target"`           // the branch
+	Remote string `json:"remote,omitempty"` // whose branch it is, "" for the branch here
 	Tip    string `json:"tip,omitempty"`    // the commit of the target that the candidate was built on
 	Head   string `json:"head,omitempty"`   // the commit of the task's branch
 	Commit string `json:"commit,omitempty"` // the candidate
@@ -36,6 +39,16 @@ const (
 	LandingFailed   = "failed"   // a check failed on the candidate
 	LandingBlocked  = "blocked"  // something that only a person can change is in the way
 )
+
+// TargetName returns the name by which git knows the target.
+func (c *Candidate) TargetName() string { return path.Join(c.Remote, c.Target) }
+
+// BringsHead reports whether the landing brought a commit, the last one of the task's branch, into the target, or is about
+// to: the candidate that contains its changes is checked. After a squash or a rebase the history of the target does not have
+// the commit itself.
+func (l *Landing) BringsHead(head string) bool {
+	return l != nil && head != "" && l.Head == head && l.Commit != "" && (l.Outcome == Landed || l.InProgress() && l.Checked)
+}
 
 // InProgress reports whether a candidate of the landing exists and has not landed.
 func (l *Landing) InProgress() bool { return l != nil && l.Outcome == "" }
@@ -56,7 +69,7 @@ func (l *Landing) Lines() []string {
 	}
 	out = append(out, "",
 		"Bring the branch up to date in its worktree, without a rebase, because others have seen its commits:", "",
-		"    git merge "+l.Target)
+		"    git merge "+l.TargetName())
 	if l.Outcome == LandingConflict {
 		out = append(out, "    # resolve every conflict, then", "    git add -A && git commit --no-edit")
 	}

@@ -293,6 +293,7 @@ type Effect struct {
 	NonBlocking bool     `json:"non_blocking,omitempty"` // for a tracker: the others do not wait for it once it has failed
 
 	Tries     int       `json:"tries,omitempty"`
+	Moves     int       `json:"moves,omitempty"` // for a merge: how often the target moved while its candidate was checked
 	NotBefore time.Time `json:"not_before,omitzero"`
 	GivenUp   bool      `json:"given_up,omitempty"`
 	Error     string    `json:"error,omitempty"`

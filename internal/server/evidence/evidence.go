@@ -42,6 +42,9 @@ func (s Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 		if err == nil && e.Holds {
 			err = s.whatWasMerged(ctx, &q, &e)
 		}
+		if err == nil && !e.Holds {
+			err = s.checkLanded(ctx, &q, &e)
+		}
 		if err == nil && !e.Holds && q.Commit != "" { // the forge has merged this, and may have squashed it
 			if tip, kept, wrong := s.checkKept(ctx, &q); wrong == nil && kept && tip != "" {
 				e.Holds, e.Detail = true, fmt.Sprintf("the forge has merged %.12s", q.Commit)
@@ -77,6 +80,22 @@ func (s Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 		e.Holds, e.Detail = false, err.Error()
 	}
 	return e
+}
+
+// checkLanded accepts work whose commits are not in the default branch, but whose changes landed there by a commit that the
+// record names: after a squash or a rebase.
+func (s Source) checkLanded(ctx context.Context, q *local.Question, e *signal.Evidence) error {
+	tip, err := s.Git.BranchTip(ctx, q.Project.Path, q.Task.Branch)
+	if l := q.Task.Landing; err == nil && l.BringsHead(tip) {
+		var landed bool
+		if landed, err = s.Git.HasLanded(ctx, q.Project.Path, l.Commit, q.Project.DefaultBranch); landed {
+			e.Holds, e.Detail = true, fmt.Sprintf("branch %s (%.7s) landed as %.7s in %s", q.Task.Branch, tip, l.Commit, q.Project.DefaultBranch)
+			if w := q.Task.Work; w != nil {
+				e.Base, e.Head = w.Base, tip
+			}
+		}
+	}
+	return err
 }
 
 // whatWasMerged sets which commits of a branch were merged. It sets Empty if the branch has no commits of its own, because

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/task"
-	"orange/internal/core/workflow"
 )
 
 func newTaskMerge(deps Deps) *cobra.Command {
@@ -21,11 +21,11 @@ func newTaskMerge(deps Deps) *cobra.Command {
 			"  orange task merge MFTsZyeO --code 123456   # the code was shown by notification\n" +
 			"  orange task merge MFTsZyeO --strategy merge --no-wait",
 	})
-	cmd.Flags().StringVar(&d.arg, "strategy", "", "auto: a merge commit only if one is needed; ff: never; merge: always (default: as its pull request was merged; without one, auto)")
+	cmd.Flags().StringVar(&d.arg, "strategy", "", "auto: a merge commit only if one is needed; ff: never; merge: always; rebase: its commits again on the target; squash: one commit (default: as its pull request was merged; without one, --land of the project)")
 	codeFlag(cmd)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if cmd.Flags().Changed("strategy") && d.arg != workflow.MergeAuto && d.arg != "ff" && d.arg != "merge" {
-			return usageError("strategy %q is not known: give auto, ff or merge", d.arg)
+		if cmd.Flags().Changed("strategy") && !slices.Contains(task.LandStrategies, d.arg) {
+			return usageError("strategy %q is not known: give %s", d.arg, landStrategies)
 		}
 		return nil
 	}
