@@ -197,4 +197,3 @@ func asFinalError(err error) error {
 	}
 	return task.Mistakef("%v", err)
 }
-
