@@ -84,7 +84,7 @@ var arrows = map[string][]string{
 	"internal/server/anchors":        {"internal/core/", "internal/adapter/git"},
 	"internal/server/boards":         {"internal/core/", "internal/adapter/sqlite", "internal/runtime/local", "internal/ui/api", "internal/wire"},
 	"internal/server/callers":        {"internal/core/", "internal/adapter/shim", "internal/host/agents"},
-	"internal/server/delivery":       {"internal/core/", "internal/adapter/git", "internal/runtime/local", "internal/server/forges"},
+	"internal/server/delivery":       {"internal/core/", "internal/view/", "internal/adapter/git", "internal/runtime/local", "internal/server/forges"},
 	"internal/server/evidence":       {"internal/core/", "internal/view/", "internal/host", "internal/runtime/local", "internal/adapter/git"},
 	"internal/server/forges":         {"internal/core/", "internal/config", "internal/adapter/", "internal/runtime/trackers", "internal/transport"},
 	"internal/server/gittrust":       {"internal/core/", "internal/view/", "internal/config", "internal/adapter/git", "internal/adapter/sqlite"},

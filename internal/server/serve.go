@@ -312,7 +312,7 @@ func (s *Server) Close() (err error) {
 
 // newEvidence returns the source of evidence.
 func (s *Server) newEvidence() evidence.Source {
-	return evidence.Source{Git: s.git, Pull: s.forges.FindPullRequest, Host: s.host.Evidence(), Recording: s.cfg.Record}
+	return evidence.Source{Git: s.git, Pull: s.forges.FindPullRequest, Required: s.forges.RequiredChecks, Host: s.host.Evidence(), Recording: s.cfg.Record}
 }
 
 // adoptAttempts watches the attempts that are not over.

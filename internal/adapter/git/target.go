@@ -126,3 +126,35 @@ func (g *Git) FollowLanding(ctx context.Context, root string, l Landing) error {
 	l.Old = tip
 	return g.LandCommit(ctx, root, l)
 }
+
+// HasRemoteTip reports whether a commit contains the tip of a branch of a remote, as last
+// fetched.
+func (g *Git) HasRemoteTip(ctx context.Context, root, remote, branch, commit string) (bool, error) {
+	ref := "refs/remotes/" + remote + "/" + branch
+	tips, err := g.refTips(ctx, root, ref)
+	if err != nil || tips[ref] == "" {
+		return err == nil, err
+	}
+	return g.historyContains(ctx, root, commit, tips[ref])
+}
+
+// An Update is a commit that a forge may have made by merging the base into a branch.
+type Update struct {
+	Head         string // the commit
+	Of           string // the tip of the branch before
+	Remote, Base string // the branch that was merged, as last fetched
+}
+
+// IsUpdateOf reports whether a commit contains the tip of a branch and, besides, only merges and
+// commits of the base.
+func (g *Git) IsUpdateOf(ctx context.Context, root string, u Update) (bool, error) {
+	ok, err := g.historyContains(ctx, root, u.Head, u.Of)
+	if err != nil || !ok {
+		return false, err
+	}
+	out, err := g.run(ctx, root, "rev-list", "--no-merges", "--max-count=1", u.Head, "^"+u.Of, "^refs/remotes/"+u.Remote+"/"+u.Base)
+	if err != nil {
+		return false, fmt.Errorf("compare %.12s with %.12s: %w", u.Head, u.Of, err)
+	}
+	return out == "", nil
+}

@@ -170,6 +170,16 @@ func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 		"another task's wait for the same rebase": func(w *world) {
 			w.lands(signal.Receipt{Error: "a rebase is in progress", Landing: signal.LandingBusy, Since: w.now.Add(-time.Hour)})
 		},
+		"a forge whose checks do not end": func(w *world) {
+			since := w.now
+			for w.task.MergeEffect() != nil {
+				w.now = w.now.Add(5 * time.Minute)
+				w.lands(signal.Receipt{Error: "waits for checks: build", Landing: signal.LandingWaits, Since: since})
+			}
+			if waited := w.now.Sub(since); waited < time.Hour || waited > 70*time.Minute {
+				w.t.Errorf("it waited %s", waited)
+			}
+		},
 		"people who move the target again and again": func(w *world) {
 			moves := 0
 			for ; w.task.MergeEffect() != nil; moves++ {

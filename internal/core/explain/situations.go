@@ -259,11 +259,11 @@ var situations = []situation{
 		name:  "waits for a decision",
 		holds: isKind(workflow.HumanDo),
 		item: func(d *explainer, s *workflow.State, it *Item) {
-			it.Kind, it.Text = ItemReview, "the work waits for a decision"+d.leftOut()+d.protectedText()+d.mergeWaitsText()
+			it.Kind, it.Text = ItemReview, "the work waits for a decision"+d.leftOut()+d.protectedText()+d.mergeWaitsText()+d.readyText()
 			it.Action, it.Verb = d.decisionAction(s)
 		},
 		owner: func(d *explainer, _ *workflow.State) (string, string) {
-			return aPerson, "it waits for a person's decision" + d.protectedText() + d.mergeWaitsText()
+			return aPerson, "it waits for a person's decision" + d.protectedText() + d.mergeWaitsText() + d.readyText()
 		},
 		unblock: func(d *explainer, s *workflow.State) Unblock {
 			if d.now.MergeHelps() && len(d.t.UnapprovedChanges()) > 0 {

@@ -222,6 +222,8 @@ func fieldOf(t *task.Task, name string) *string {
 		return &t.PRURL
 	case "pr_state":
 		return &t.PRState
+	case "pr_ready":
+		return &t.PRReady
 	case "tracker":
 		return &t.TrackerRef
 	}

@@ -79,6 +79,7 @@ type Resources struct {
 	TrackerRef  string `json:"tracker_ref,omitempty"`
 	PRURL       string `json:"pr_url,omitempty"`
 	PRState     string `json:"pr_state,omitempty"`
+	PRReady     string `json:"pr_ready,omitempty"` // head at which its required checks passed and people approve it, "" if not
 }
 
 // CurrentVisit is the stay of a task in its state. Most of it is reset at every transition.

@@ -24,8 +24,9 @@ import (
 type Source struct {
 	Git       *git.Git
 	Pull      func(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error)
-	Host      host.Evidence // what only the machine of the worktree knows
-	Recording bool          // effects are only recorded, and work counts as committed
+	Required  func(ctx context.Context, p task.Project) ([]string, error) // the checks that the forge requires; nil if it does not say
+	Host      host.Evidence                                               // what only the machine of the worktree knows
+	Recording bool                                                        // effects are only recorded, and work counts as committed
 }
 
 // Probe implements local.EvidenceSource.

@@ -41,6 +41,13 @@ func (s *FakeServer) RefuseMerges(words string) {
 	s.refusal = words
 }
 
+// ForbidMerging lets GitHub say that pull requests conflict with their base.
+func (s *FakeServer) ForbidMerging(conflict bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conflict = conflict
+}
+
 // UseRepository lets GitHub do its work in a real repository: update merges the base into a branch and calls
 // AdoptCommit later, and merge merges a branch into the base and returns the commit.
 func (s *FakeServer) UseRepository(update func(branch, base string), merge func(branch, base string) string) {

@@ -45,6 +45,7 @@ type FakeServer struct {
 	undecided int // reads of a pull request that leave open whether it can be merged
 
 	required   []string // checks that pull requests into the base must pass
+	conflict   bool     // pull requests do not merge cleanly
 	refusal    string   // why it merges nothing, in GitHub's words
 	update     func(branch, base string)
 	merge      func(branch, base string) string
