@@ -26,6 +26,9 @@ func TestTwoTasksLandOneAfterTheOther(t *testing.T) {
 	s.orange("task", "merge", string(a), "--no-wait")
 	s.orange("task", "merge", string(b), "--no-wait")
 	hasAll(t, "the queue", s.orange("land", "list"), "shop/main", "held: orange land resume shop")
+	hasAll(t, "the second", s.orange("task", "show", string(b)), "its work waits in the landing queue (number 2 of 2)")
+	hasAll(t, "why it waits", s.orange("task", "explain", string(b)), "(number 2 of 2)")
+	hasAll(t, "the list", s.orange("task", "list"), "landing, number 2")
 	if got := s.task(a); got.Landing != nil || got.MergeEffect() == nil {
 		t.Fatalf("it lands although the queue is held: %+v", got.Landing)
 	}
@@ -60,6 +63,8 @@ func TestTwoTasksLandOneAfterTheOther(t *testing.T) {
 		t.Error("main moved")
 	}
 	hasAll(t, "TASK.md", s.taskText(c), "## Landing", "git merge main", "## Checks")
+	hasAll(t, "the task that came back", s.orange("task", "show", string(c)), "did not land: check tests failed")
+	hasAll(t, "the task that landed", s.orange("task", "show", string(b)), "landed in main as")
 	s.sound(c)
 	if n := strings.Count(s.git(s.repo, "worktree", "list"), "/landing/"); n != 1 {
 		t.Errorf("%d landing worktrees", n)

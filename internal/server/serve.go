@@ -387,7 +387,7 @@ func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
 		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier.Load, s.receivesWebhooks || s.options.Metrics != ""}, Trackers: s.newTrackerRegistry(), Projects: s.projects(), Tasks: s.store, Workflows: s.library(), Folders: s.host.Folders, Boards: s.boards,
 		Rows: s.store, Statistics: s.statistics, Measurements: s.measure, Changes: s.host, Library: s.library(), Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
-		Inbox: s.inbox.Load, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects, Git: s.git}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
+		Inbox: s.inbox.Load, QueuePlace: s.runtime.QueuePlace, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects, Git: s.git}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
 		GitPrograms: s.trust, Origins: shim.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
 	out.CreateFromIssue = s.trackerService.CreateFromIssue

@@ -90,9 +90,11 @@ var situations = []situation{
 		name:  "is in a landing queue",
 		holds: func(d *explainer, _ *workflow.State) bool { return d.t.MergeEffect() != nil },
 		item:  nothingWaits,
-		owner: func(d *explainer, _ *workflow.State) (string, string) { return theEngine, d.t.DescribeLanding() },
+		owner: func(d *explainer, _ *workflow.State) (string, string) {
+			return theEngine, d.t.DescribeLandingAt(d.sig.Queue)
+		},
 		unblock: func(d *explainer, _ *workflow.State) Unblock {
-			return Unblock{Opens: d.t.DescribeLanding(), Until: d.t.MergeEffect().NotBefore}
+			return Unblock{Opens: d.t.DescribeLandingAt(d.sig.Queue), Until: d.t.MergeEffect().NotBefore}
 		},
 	},
 	{

@@ -86,6 +86,7 @@ type Signal struct {
 	Missing    []string        `json:"missing,omitempty"`   // harnesses that a role may use and that are not installed
 	Absent     []int           `json:"-"`                   // attempts that have no process now; used only by explanations
 	Lost       *Lost           `json:"lost,omitempty"`      // restore, import: what the store does not contain
+	Queue      task.QueuePlace `json:"-"`                   // the place in the landing queue; used only by explanations
 	PauseCause task.PauseCause `json:"-"`                   // pause: what caused it, "" for a request; only the server sets it
 	Rules      int             `json:"rules,omitempty"`     // the rules to decide by; see engine.Rules
 	Told       bool            `json:"told,omitempty"`      // hypothetical: every agent already knows of the move

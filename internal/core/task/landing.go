@@ -92,6 +92,35 @@ func (t *Task) DescribeLanding() string {
 	return "its work waits in the landing queue"
 }
 
+// A QueuePlace is the place of a task in its landing queue, from 1, and how many tasks are in the queue.
+type QueuePlace struct {
+	Position int `json:"position"`
+	Of       int `json:"of"`
+}
+
+// DescribeLandingAt is DescribeLanding with the place of the task, if others are in the queue.
+func (t *Task) DescribeLandingAt(at QueuePlace) string {
+	if at.Of < 2 {
+		return t.DescribeLanding()
+	}
+	return fmt.Sprintf("%s (number %d of %d)", t.DescribeLanding(), at.Position, at.Of)
+}
+
+// DescribeEnd says how the last landing ended, "" if it has not, or if there was none.
+func (l *Landing) DescribeEnd() string {
+	switch {
+	case l == nil || l.Outcome == "":
+		return ""
+	case l.Outcome == Landed:
+		return fmt.Sprintf("landed in %s as %.12s", l.TargetName(), l.Commit)
+	}
+	text := "did not land: " + l.Why
+	if len(l.Files) > 0 && l.Outcome == LandingConflict {
+		text += ": " + strings.Join(l.Files, ", ")
+	}
+	return text
+}
+
 // MergeEffect returns the pending request to land the task's work, or nil if there is none.
 func (t *Task) MergeEffect() *Effect {
 	for i := range t.Pending {
