@@ -60,7 +60,7 @@ var arrows = map[string][]string{
 	"internal/runtime/trackers":      {"internal/core/", "internal/view/", "internal/transport", "internal/keyedmutex"},
 	"internal/runtime/notifier":      {"internal/core/", "internal/view/"},
 	"internal/transport":             {"internal/backoff"},
-	"internal/trackertest":           {"internal/core/", "internal/view/", "internal/runtime/trackers"},
+	"internal/trackertest":           {"internal/core/", "internal/view/", "internal/runtime/trackers", "internal/wait"},
 	"internal/trackertest/":          {"internal/core/", "internal/view/", "internal/runtime/trackers", "internal/adapter/", "internal/trackertest/"},
 	"internal/scriptedmodel":         {},
 	"internal/runtime/runtimetest":   {"internal/core/", "internal/view/"},

@@ -49,18 +49,10 @@ func (d Service) Push(ctx context.Context, t task.Task) error {
 
 // pushBranch pushes the task's branch. If there is no remote, the error is final.
 func (d Service) pushBranch(ctx context.Context, t *task.Task, p task.Project) error {
-	if err := d.requireRemote(ctx, p); err != nil {
-		return err
-	}
-	return d.Git.PushBranch(ctx, p.Path, forges.Origin, t.Branch)
-}
-
-// requireRemote returns a final error if the project has no remote to push to.
-func (d Service) requireRemote(ctx context.Context, p task.Project) error {
 	if has, err := d.Git.HasRemote(ctx, p.Path, forges.Origin); err == nil && !has {
 		return task.Mistakef("project %s has no remote %s: add one with git remote add, or deliver locally: orange project update %s --delivery local", p.Name, forges.Origin, p.Name)
 	}
-	return nil
+	return d.Git.PushBranch(ctx, p.Path, forges.Origin, t.Branch)
 }
 
 // CreatePR implements effect.Delivery.

@@ -32,10 +32,13 @@ func (d Service) Merge(ctx context.Context, t task.Task, e task.Effect) (local.E
 	}
 	l := landing{Service: d, t: &t, p: p, e: e, strategy: strategy}
 	if t.Delivery.PushesBranch() {
-		if err := d.requireRemote(ctx, p); err != nil {
+		has, err := d.Git.HasRemote(ctx, p.Path, forges.Origin)
+		if err != nil {
 			return local.EffectResult{}, err
 		}
-		l.remote = forges.Origin
+		if has { // without one the target is the branch here, and a person can push it later
+			l.remote = forges.Origin
+		}
 	}
 	done, err := l.land(ctx)
 	if err != nil {

@@ -43,7 +43,7 @@ func (d Service) landPR(ctx context.Context, t *task.Task, p task.Project, e tas
 	}
 	l.checks = tracker.RequiredChecks(pr.Checks, required)
 	if p.MergePR != task.MergePRAuto {
-		return local.EffectResult{}, task.Mistakef("%s is open, %s: merge it there, or merge here with --strategy ff or merge", pr.URL, l.describe())
+		return local.EffectResult{}, task.Mistakef("%s is open: merge it there (%s), or merge here with --strategy ff or merge", pr.URL, l.describe())
 	}
 	if err := d.RequireApproval(ctx, p, t); err != nil {
 		return local.EffectResult{}, err

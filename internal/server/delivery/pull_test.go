@@ -175,10 +175,10 @@ func TestAPullRequestIsMergedThroughTheForge(t *testing.T) {
 func TestAPullRequestThatAPersonMerges(t *testing.T) {
 	e := newEnv(t)
 	e.project.MergePR = ""
-	e.lands("", "is open, it has no checks: merge it there")
+	e.lands("", "is open: merge it there (it has no checks), or")
 	e.github.AddCheck(t, e.at("feature"), tracker.Check{Name: "build", State: tracker.CheckPassed})
 	e.github.AddReview(t, e.number, tracker.Review{Author: "ann", Verdict: tracker.Approved, Text: "good"})
-	e.lands("", "is open, its required checks passed, ann approved it: merge it there")
+	e.lands("", "is open: merge it there (its required checks passed, ann approved it), or")
 }
 
 func TestWhatIsNotTheWorkOfTheTaskIsNotMerged(t *testing.T) {

@@ -15,8 +15,9 @@ func newTaskMerge(deps Deps) *cobra.Command {
 	cmd := personActionCommand(deps, d, &cobra.Command{
 		Use: "merge <id>", Short: "Merge the branch of a task",
 		Long: "Merge the branch of a task into the default branch and wait for how it goes. A project that delivers\n" +
-			"by pull requests leaves the merge to its forge: then it is looked for there, unless ff or merge is\n" +
-			"asked for. The task moves on by its workflow once the commit is there.",
+			"by pull requests leaves the merge to its forge, unless a strategy other than auto is asked for: then it is\n" +
+			"looked for there, or made there with --merge auto of the project. The task moves on by its workflow once\n" +
+			"the commit is there.",
 		Example: "  orange task merge MFTsZyeO\n" +
 			"  orange task merge MFTsZyeO --code 123456   # the code was shown by notification\n" +
 			"  orange task merge MFTsZyeO --strategy merge --no-wait",
