@@ -279,7 +279,9 @@ func (m *fakeForge) ListMentioningPRs(_ context.Context, key string) ([]tracker.
 
 func (m *fakeForge) UpdatePR(context.Context, int, string) error { return errors.New("not done here") }
 
-func (m *fakeForge) RequiredChecks(context.Context, string) ([]string, error) { return nil, nil }
+func (m *fakeForge) RequiredChecks(context.Context, string) ([]string, error) {
+	return []string{"build"}, nil
+}
 
 func (m *fakeForge) MergePR(context.Context, int, string) error {
 	return errors.New("nobody asked for it")
