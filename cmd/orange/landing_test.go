@@ -200,3 +200,25 @@ func TestAPushIsTheSwap(t *testing.T) {
 	s.orange("task", "merge", string(second))
 	s.reaches(second, "done")
 }
+
+// A server dies after the target moved and before it recorded that, and a person commits meanwhile. The next server finds the
+// squash in the history and lands nothing twice.
+func TestASquashIsNotRepeatedAfterACrash(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "solo", "--land", "squash")
+	id := s.create("feature", hands("README", "mine"))
+	s.reaches(id, "reviewing")
+	server := s.crashingServer(2, "effect.after")   // the first effect builds the candidate, the second moves the target
+	s.run("task", "merge", string(id), "--no-wait") //nolint:errcheck // the server dies
+	server.Wait()                                   //nolint:errcheck // likewise
+	if got := s.git(s.repo, "log", "-1", "--format=%s", "main"); got != "do it" {
+		t.Fatalf("the target has not moved before the crash: %s", got)
+	}
+	s.write("shop/README", "and a person changes it again\n")
+	s.git(s.repo, "commit", "-qam", "a person")
+	got := s.reaches(id, "done")
+	if log := s.git(s.repo, "log", "--format=%s", "main"); log != "a person\ndo it\nbegin" || !got.Work.Landed || got.Landing.Commit != s.git(s.repo, "rev-parse", "main~1") {
+		t.Errorf("%q, %+v", log, got.Landing)
+	}
+	s.sound(id)
+}

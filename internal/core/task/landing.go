@@ -82,12 +82,12 @@ func (l *Landing) Lines() []string {
 // DescribeLanding says how far the landing of a task is whose merge is requested.
 func (t *Task) DescribeLanding() string {
 	switch p := t.MergeEffect(); {
+	case p != nil && p.Error != "" && !p.NotBefore.IsZero():
+		return "the merge is tried again: " + p.Error
 	case t.Landing.InProgress() && t.Landing.Checked:
 		return "its work is being merged into " + t.Landing.Target
 	case t.Landing.InProgress() && t.CheckRun != nil:
 		return fmt.Sprintf("check %s runs on its work merged with %s", t.CheckRun.Name, t.Landing.Target)
-	case p != nil && p.Error != "":
-		return "the merge is tried again: " + p.Error
 	}
 	return "its work waits in the landing queue"
 }
