@@ -178,11 +178,11 @@ func printProjects(w io.Writer, projects []task.Project) error {
 		_, err := fmt.Fprintln(w, "No projects. Add one with: orange project add")
 		return err
 	}
-	rows := [][]string{{"NAME", "POOL", "WORKFLOW", "BASE", "MODEL", "DELIVERY", "BUDGET", "CONFIRM", "VARIABLES", "CHECKS", "UNCHANGED", "PATH"}}
+	rows := [][]string{{"NAME", "POOL", "WORKFLOW", "BASE", "MODEL", "DELIVERY", "LAND", "BUDGET", "CONFIRM", "VARIABLES", "CHECKS", "UNCHANGED", "PATH"}}
 	for _, p := range projects {
 		variables := strings.Join(slices.Sorted(maps.Keys(p.Vars)), ", ")
 		rows = append(rows, []string{p.Name, strconv.Itoa(p.PoolSize), orDash(p.Workflow), orDash(p.DefaultBranch), p.Model,
-			string(p.Delivery), budgetText(p.Budget), confirmText(p.Confirm), variables, checkNames(p.Checks), strings.Join(p.Unchanged, ", "), p.Path})
+			string(p.Delivery), p.Land, budgetText(p.Budget), confirmText(p.Confirm), variables, checkNames(p.Checks), strings.Join(p.Unchanged, ", "), p.Path})
 	}
 	return printTable(w, 0, dropEmptyColumns(rows))
 }
