@@ -245,3 +245,56 @@ func TestMergedWorkIsFoundMerged(t *testing.T) {
 	s.sound(id)
 	s.auditsForgeMerge(id)
 }
+
+// With --merge auto the forge merges a pull request on request, when its required check passed; its squash counts as merged.
+func TestOrangeMergesAPullRequestThroughTheForge(t *testing.T) {
+	t.Parallel()
+	s, h := openHub(t, "--merge", "auto", "--land", "squash")
+	h.RequireChecks(t, "build")
+	scratch := filepath.Join(s.dir, "scratch")
+	h.UseRepository(nil, func(branch, base string) string {
+		s.git(s.dir, "clone", "-q", "-b", base, h.bare, scratch)
+		s.git(scratch, "merge", "-q", "--squash", "origin/"+branch)
+		s.git(scratch, "-c", "user.name=f", "-c", "user.email=f@example.com", "commit", "-qm", "squashed at the forge")
+		s.git(scratch, "push", "-q", "origin", base)
+		return s.git(h.bare, "rev-parse", base)
+	})
+	id := s.create("feature", diligent)
+	number := pullOf(s, s.reaches(id, "reviewing"))
+	head := s.git(s.repo, "rev-parse", "feature")
+	h.AddCheck(t, head, tracker.Check{Name: "build", State: tracker.CheckPassed})
+	h.AddCheck(t, head, tracker.Check{Name: "nightly", State: tracker.CheckFailed})
+	h.AddReview(t, number, tracker.Review{Author: "ann", Verdict: tracker.Approved, Text: "good"})
+	h.RefuseMerges("Changes must be made through the merge queue")
+	s.refused("github refuses it: Changes must be made through the merge queue", "task", "merge", string(id))
+	hasAll(t, "the inbox", s.wanted(id).Text, "Changes must be made through the merge queue")
+	h.RefuseMerges("")
+	s.orange("task", "merge", string(id))
+	got := s.reaches(id, "done")
+	if got.Work == nil || !got.Work.Landed || got.Landing.Head != head || got.Landing.Commit != s.git(h.bare, "rev-parse", "main") || s.git(s.repo, "rev-parse", "feature") != head {
+		t.Errorf("%+v, %+v", got.Work, got.Landing)
+	}
+	s.await(id, "nothing is left to do", func(t task.Task) bool { return len(t.Pending) == 0 })
+	if left := s.git(h.bare, "for-each-ref", "refs/heads/feature"); left != "" {
+		t.Errorf("the branch is left: %s", left)
+	}
+	s.sound(id)
+}
+
+// A project whose pull requests people merge is told when one is green and approved.
+func TestTheInboxSaysThatAPullRequestIsReady(t *testing.T) {
+	t.Parallel()
+	s, h := openHub(t)
+	id := s.create("feature", diligent)
+	got := s.reaches(id, "reviewing")
+	number := pullOf(s, got)
+	h.AddCheck(t, s.git(s.repo, "rev-parse", "feature"), tracker.Check{Name: "build", State: tracker.CheckPassed})
+	s.heard()
+	if text := s.wanted(id).Text; strings.Contains(text, "green") {
+		t.Errorf("nobody has approved it: %s", text)
+	}
+	h.AddReview(t, number, tracker.Review{Author: "ann", Verdict: tracker.Approved, Text: "good"})
+	s.heard()
+	hasAll(t, "the inbox", s.wanted(id).Text, "its pull request is green and approved: merge "+got.PRURL)
+	s.sound(id)
+}

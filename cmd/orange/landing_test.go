@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -24,6 +26,9 @@ func TestTwoTasksLandOneAfterTheOther(t *testing.T) {
 	s.orange("task", "merge", string(a), "--no-wait")
 	s.orange("task", "merge", string(b), "--no-wait")
 	hasAll(t, "the queue", s.orange("land", "list"), "shop/main", "held: orange land resume shop")
+	hasAll(t, "the second", s.orange("task", "show", string(b)), "its work waits in the landing queue (number 2 of 2)")
+	hasAll(t, "why it waits", s.orange("task", "explain", string(b)), "(number 2 of 2)")
+	hasAll(t, "the list", s.orange("task", "list"), "landing, number 2")
 	if got := s.task(a); got.Landing != nil || got.MergeEffect() == nil {
 		t.Fatalf("it lands although the queue is held: %+v", got.Landing)
 	}
@@ -58,7 +63,16 @@ func TestTwoTasksLandOneAfterTheOther(t *testing.T) {
 		t.Error("main moved")
 	}
 	hasAll(t, "TASK.md", s.taskText(c), "## Landing", "git merge main", "## Checks")
+	hasAll(t, "the task that came back", s.orange("task", "show", string(c)), "did not land: check tests failed")
+	hasAll(t, "the task that landed", s.orange("task", "show", string(b)), "landed in main as")
 	s.sound(c)
+	if n := strings.Count(s.git(s.repo, "worktree", "list"), "/landing/"); n != 1 {
+		t.Errorf("%d landing worktrees", n)
+	}
+	hasAll(t, "gc", s.orange("workspace", "gc"), "removed shop--", "no task lands in it")
+	if n := strings.Count(s.git(s.repo, "worktree", "list"), "/landing/"); n != 0 {
+		t.Errorf("%d landing worktrees after gc", n)
+	}
 }
 
 // A conflict goes to the worker with the files and the commands; it resolves the conflict, and the work lands.
@@ -84,6 +98,127 @@ func TestAWorkerResolvesAConflict(t *testing.T) {
 	s.reaches(id, "done")
 	if got := s.git(s.repo, "show", "main:README"); got != "both" {
 		t.Errorf("README is %q", got)
+	}
+	s.await(id, "its workspace is free", func(t task.Task) bool { return t.Workspace == "" })
+	if refs := s.git(s.repo, "for-each-ref", "refs/orange/landing"); refs != "" {
+		t.Errorf("left: %s", refs)
+	}
+	s.sound(id)
+}
+
+// Changes of a person in the checkout of the target keep one task from landing, and only that one.
+func TestChangesInTheWayOfOneTaskDoNotStopTheNext(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "solo")
+	a, b := s.create("one", hands("README", "mine")), s.create("two", hands("b.txt", "b"))
+	s.reaches(a, "reviewing")
+	s.reaches(b, "reviewing")
+	s.write("shop/README", "a person writes here\n")
+	s.orange("land", "pause", "shop")
+	s.orange("task", "merge", string(a), "--no-wait")
+	s.orange("task", "merge", string(b), "--no-wait")
+	s.orange("land", "resume", "shop")
+	s.reaches(b, "done")
+	got := s.await(a, "it waits for a person", func(t task.Task) bool { return t.Attention != "" })
+	if got.Status != "reviewing" || got.Landing == nil || got.Landing.Outcome != task.LandingBlocked || strings.Join(got.Landing.Files, " ") != "README" {
+		t.Errorf("%s: %+v", got.Status, got.Landing)
+	}
+	hasAll(t, "the inbox", s.orange("inbox"), "README")
+	s.git(s.repo, "checkout", "-q", "--", "README")
+	s.orange("task", "merge", string(a))
+	s.reaches(a, "done")
+	s.sound(a)
+}
+
+// Work that lands as one commit counts as merged, with and without checks, although the target has none of its commits.
+func TestASquashCountsAsMerged(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string][]string{"without checks": nil, "with a check": {"--check", "tests=test -e README"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openEnv(t, "headless", append([]string{"--workflow", "solo", "--land", "squash"}, flags...)...)
+			id := s.create("feature", strings.Replace(hands("a.txt", "a"), "worker:\n", "worker:\n  - commit: {file: b.txt, text: \"b\\n\", message: b.txt}\n", 1))
+			s.reaches(id, "reviewing")
+			s.write("shop/README", "meanwhile\n")
+			s.git(s.repo, "commit", "-qam", "meanwhile")
+			head := s.git(s.repo, "rev-parse", "feature")
+			s.orange("task", "merge", string(id))
+			got := s.reaches(id, "done")
+			if s.git(s.repo, "log", "--format=%s", "main") != "do it\nmeanwhile\nbegin" || s.git(s.repo, "rev-parse", "feature") != head {
+				t.Errorf("main has\n%s", s.git(s.repo, "log", "main"))
+			}
+			if got.Work == nil || !got.Work.Landed || got.Landing == nil || got.Landing.Outcome != task.Landed || got.Landing.Head != head || got.Landing.Commit != s.git(s.repo, "rev-parse", "main") {
+				t.Errorf("%+v, %+v", got.Work, got.Landing)
+			}
+			s.sound(id)
+		})
+	}
+}
+
+// With delivery push the remote is the target. What a person pushes meanwhile starts the landing over; what the remote
+// refuses is final.
+func TestAPushIsTheSwap(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "solo", "--delivery", "push", "--check", "tests=sh ../../../meanwhile.sh")
+	origin, person := filepath.Join(s.dir, "origin.git"), filepath.Join(s.dir, "person")
+	s.git(s.dir, "init", "-q", "--bare", "-b", "main", origin)
+	s.git(s.repo, "remote", "add", "origin", origin)
+	s.git(s.repo, "push", "-q", "origin", "main")
+	s.git(s.dir, "clone", "-q", origin, person)
+	s.orange("project", "update", "shop", "--trust-git")
+	s.write("meanwhile.sh", "exit 0\n")
+	id := s.create("feature", hands("a.txt", "a"))
+	s.reaches(id, "reviewing")
+	// The check of the first candidate is when another person pushes.
+	s.write("meanwhile.sh", "cd "+person+"\ntest -e theirs && exit 0\necho x > theirs; git add theirs; git -c user.name=p -c user.email=p@example.com commit -qm theirs && git push -q\n")
+	hook := s.write("origin.git/hooks/pre-receive", "#!/bin/sh\ngrep -q main || exit 0\ntest -e "+s.dir+"/frozen || exit 0\necho 'the freeze ends on Monday' >&2\nexit 1\n")
+	check(t, os.Chmod(hook, 0o755))
+	s.orange("task", "merge", string(id))
+	s.reaches(id, "done")
+	if n := len(s.entries(id, journal.LandingMoved)); n != 1 {
+		t.Errorf("it started over %d times", n)
+	}
+	for _, at := range []string{origin, s.repo} {
+		if files := s.git(at, "ls-tree", "--name-only", "main"); files != "README\na.txt\ntheirs" {
+			t.Errorf("main of %s has %q", at, files)
+		}
+	}
+	s.sound(id)
+
+	s.write("frozen", "")
+	second := s.create("second", hands("b.txt", "b"))
+	s.reaches(second, "reviewing")
+	before := s.git(s.repo, "rev-parse", "main")
+	if _, said, err := s.run("task", "merge", string(second)); err == nil || !strings.Contains(said, "origin does not accept the work in main: pre-receive hook declined: the freeze ends on Monday") {
+		t.Errorf("%v, %q", err, said)
+	}
+	got := s.task(second)
+	if got.Status != "reviewing" || got.Landing.Outcome != task.LandingBlocked || s.git(s.repo, "rev-parse", "main") != before || s.git(origin, "rev-parse", "main") != before {
+		t.Errorf("%s, %+v", got.Status, got.Landing)
+	}
+	check(t, os.Remove(filepath.Join(s.dir, "frozen")))
+	s.orange("task", "merge", string(second))
+	s.reaches(second, "done")
+}
+
+// A server dies after the target moved and before it recorded that, and a person commits meanwhile. The next server finds the
+// squash in the history and lands nothing twice.
+func TestASquashIsNotRepeatedAfterACrash(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "solo", "--land", "squash")
+	id := s.create("feature", hands("README", "mine"))
+	s.reaches(id, "reviewing")
+	server := s.crashingServer(2, "effect.after")   // the first effect builds the candidate, the second moves the target
+	s.run("task", "merge", string(id), "--no-wait") //nolint:errcheck // the server dies
+	server.Wait()                                   //nolint:errcheck // likewise
+	if got := s.git(s.repo, "log", "-1", "--format=%s", "main"); got != "do it" {
+		t.Fatalf("the target has not moved before the crash: %s", got)
+	}
+	s.write("shop/README", "and a person changes it again\n")
+	s.git(s.repo, "commit", "-qam", "a person")
+	got := s.reaches(id, "done")
+	if log := s.git(s.repo, "log", "--format=%s", "main"); log != "a person\ndo it\nbegin" || !got.Work.Landed || got.Landing.Commit != s.git(s.repo, "rev-parse", "main~1") {
+		t.Errorf("%q, %+v", log, got.Landing)
 	}
 	s.sound(id)
 }

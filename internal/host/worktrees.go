@@ -65,7 +65,16 @@ func (h *Host) Release(ctx context.Context, t task.Task, name string) (salvage, 
 		return "", "", err
 	}
 	salvage, err = h.pool.Release(ctx, s)
+	if _, _, wrong := h.Git.DropKeptWork(ctx, s.Project.Path, func(id task.ID) bool { return id == t.ID }, false); wrong != nil {
+		h.Log.Warn("remove refs of earlier landings", "component", "worktrees", "task", t.ID, "error", wrong)
+	}
 	return salvage, noted(), err
+}
+
+// DropKeptWork removes the refs of earlier landings in a project's repository that are of no more use: those of tasks that
+// are over whose commits something else keeps too.
+func (h *Host) DropKeptWork(ctx context.Context, p task.Project, isOver func(task.ID) bool, dry bool) (dropped, left []git.KeptWork, err error) {
+	return h.Git.DropKeptWork(ctx, p.Path, isOver, dry)
 }
 
 // RenameBranch implements effect.Workspaces.

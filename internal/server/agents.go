@@ -55,7 +55,7 @@ func (s *Server) fillExecutor() {
 
 // workspaces returns the manager of the workspaces of all projects.
 func (s *Server) workspaces() workspaces.Manager {
-	return workspaces.Manager{Host: s.host, Bound: s.store.BoundWorkspaces, Project: s.runtime.Project, Projects: s.runtime.Projects, Log: s.log}
+	return workspaces.Manager{Host: s.host, Bound: s.store.BoundWorkspaces, Project: s.runtime.Project, Projects: s.runtime.Projects, EachTask: s.store.EachTask, Log: s.log}
 }
 
 // isHeadless reports whether agents run without a terminal.

@@ -177,7 +177,7 @@ func (s *Server) buildParts() (err error) {
 		Tasks: s.store, Paused: s.runtime.Paused, Projects: s.runtime.Projects, Definition: s.runtime.Definition, TaskFile: s.host.Folders.ReadTaskFile,
 		Untrusted: s.trust.UntrustedNotice, Output: s.host.LastOutput, Message: s.host.LastMessage,
 	})
-	s.delivery = delivery.Service{Git: s.git, Forges: s.forges, Project: s.runtime.Project, TaskFile: s.host.Folders.ReadTaskFile, Log: s.log, RequireApproval: s.newEvidence().RequireApproval}
+	s.delivery = delivery.Service{Git: s.git, Forges: s.forges, Project: s.runtime.Project, TaskFile: s.host.Folders.ReadTaskFile, Log: s.log, Waits: &delivery.Waits{Clock: time.Now}, RequireApproval: s.newEvidence().RequireApproval}
 	s.page, s.measure = s.newPage(), s.newMeasure()
 	s.statistics = statistics.New(statistics.Sources{Rows: s.store.Rows, Definition: s.runtime.Definition})
 	s.trackerService = s.newTrackerService()
@@ -312,7 +312,7 @@ func (s *Server) Close() (err error) {
 
 // newEvidence returns the source of evidence.
 func (s *Server) newEvidence() evidence.Source {
-	return evidence.Source{Git: s.git, Pull: s.forges.FindPullRequest, Host: s.host.Evidence(), Recording: s.cfg.Record}
+	return evidence.Source{Git: s.git, Pull: s.forges.FindPullRequest, Required: s.forges.RequiredChecks, Host: s.host.Evidence(), Recording: s.cfg.Record}
 }
 
 // adoptAttempts watches the attempts that are not over.
@@ -387,7 +387,7 @@ func (s *Server) newAPI() *api.Server {
 	out := &api.Server{
 		Engine: s.runtime, Control: control{s.runtime, s.trackerService, s.page, s.notifier.Load, s.receivesWebhooks || s.options.Metrics != ""}, Trackers: s.newTrackerRegistry(), Projects: s.projects(), Tasks: s.store, Workflows: s.library(), Folders: s.host.Folders, Boards: s.boards,
 		Rows: s.store, Statistics: s.statistics, Measurements: s.measure, Changes: s.host, Library: s.library(), Page: s.page, Definition: s.runtime.Definition, VerifyChain: s.store.VerifyChainOf,
-		Inbox: s.inbox.Load, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects, Git: s.git}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
+		Inbox: s.inbox.Load, QueuePlace: s.runtime.QueuePlace, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects, Git: s.git}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
 		GitPrograms: s.trust, Origins: shim.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
 	out.CreateFromIssue = s.trackerService.CreateFromIssue

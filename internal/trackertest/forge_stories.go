@@ -10,6 +10,7 @@ import (
 	"orange/internal/core/board"
 	"orange/internal/core/tracker"
 	"orange/internal/runtime/trackers"
+	"orange/internal/wait"
 )
 
 func openedPull(y *forgeEnv) {
@@ -119,6 +120,39 @@ func lostOpening(y *forgeEnv) {
 	if got := y.listNumbers("work/one"); !slices.Equal(got, []int{pr.Number}) {
 		y.Errorf("there are %v, want %d", got, pr.Number)
 	}
+}
+
+func requiredChecks(y *forgeEnv) {
+	required := func() []string {
+		names, err := y.forge.RequiredChecks(y.newContext(), y.BaseBranch())
+		if err != nil {
+			y.Fatal(err)
+		}
+		slices.Sort(names)
+		return names
+	}
+	if got := required(); len(got) != 0 {
+		y.Errorf("%v are required although nothing is protected", got)
+	}
+	y.RequireChecks(y.T, "ci/test", "build")
+	if got := required(); !slices.Equal(got, []string{"build", "ci/test"}) {
+		y.Errorf("%v", got)
+	}
+}
+
+func broughtUpToDate(y *forgeEnv) {
+	pr, head := y.pushAndOpen("work/one")
+	y.PushBranch(y.T, y.BaseBranch())
+	y.requireRefusal("bring another commit up to date", y.forge.UpdatePR(y.newContext(), pr.Number, strings.Repeat("0", 40)))
+	if now := y.readPull(pr.Number).Head; now != head {
+		y.Fatalf("its head moved to %s", now)
+	}
+	y.retryUntilDone("bring it up to date", func() error { return y.forge.UpdatePR(y.newContext(), pr.Number, head) })
+	moved := func() bool { return y.readPull(pr.Number).Head != head }
+	wait.Until(y.T, "a new head", moved, func() any { return y.readPull(pr.Number) })
+	merged := y.readPull(pr.Number).Head
+	y.retryUntilDone("merge it", func() error { return y.forge.MergePR(y.newContext(), pr.Number, merged) })
+	y.requireState(pr.Number, tracker.Merged)
 }
 
 // checkStates returns the checks of a pull request, by name.

@@ -39,6 +39,8 @@ func forgeStories() map[string]func(*forgeEnv) {
 		"checks are those of the head":                                checksOfHead,
 		"the latest of a check counts":                                latestCheck,
 		"many checks are all read":                                    manyChecks,
+		"the required checks of a branch are known":                   requiredChecks,
+		"a branch is brought up to date by the forge":                 broughtUpToDate,
 		"reviews are read in order":                                   reviewsInOrder,
 		"remarks on lines are read":                                   lineRemarks,
 		"many reviews are all read":                                   manyReviews,

@@ -18,5 +18,7 @@ type ForgeWorld interface {
 	// AddReview adds a review to a pull request: verdict, text, author.
 	AddReview(t testing.TB, number int, r tracker.Review)
 	ClosePull(t testing.TB, number int)
+	// RequireChecks protects the base branch: pull requests must pass these checks.
+	RequireChecks(t testing.TB, names ...string)
 	InjectFault(f Fault)
 }

@@ -25,6 +25,9 @@ type ProjectChange struct {
 	Vars        *task.Vars     `json:"vars,omitempty"`         // variables to set; an empty text removes one
 	Code        string         `json:"code,omitempty"`         // from the notification, to turn off confirmation by codes
 	HoldLanding *bool          `json:"hold_landing,omitempty"` // whether finished work waits in the landing queues
+	Land        *string        `json:"land,omitempty"`         // how work lands: auto, ff, merge, rebase or squash
+	MergePR     *string        `json:"merge_pr,omitempty"`     // auto: Orange merges pull requests; "": a person does
+	ReuseChecks *bool          `json:"reuse_checks,omitempty"` // whether results of checks in a workspace count for a candidate with the same tree
 	Unchanged   []string       `json:"unchanged,omitempty"`    // patterns of paths that tasks may not change without a person; !PATTERN removes one
 	Checks      []string       `json:"checks,omitempty"`       // NAME=COMMAND sets a check, NAME= removes one, NAME.KEY=VALUE sets its timeout, retries, env, folder or setup
 }

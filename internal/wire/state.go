@@ -54,8 +54,9 @@ type TaskLine struct {
 	Crashed   bool      `json:"crashed,omitempty"`
 	RespawnAt time.Time `json:"respawn_at,omitzero"`
 	Queued    bool      `json:"queued,omitempty"`
-	Landing   bool      `json:"landing,omitempty"` // its work is in a landing queue
-	Roles     []string  `json:"roles,omitempty"`   // roles whose agents are at work
+	Landing   bool      `json:"landing,omitempty"`       // its work is in a landing queue
+	Place     int       `json:"landing_place,omitempty"` // its number there, from 1
+	Roles     []string  `json:"roles,omitempty"`         // roles whose agents are at work
 }
 
 // NewTaskLine returns the line of a task.

@@ -55,6 +55,20 @@ type TaskDetails struct {
 	Issue *tracker.IssueStatus `json:"issue,omitempty"` // the issue as it was last read
 
 	Reasons []explain.WaitReason `json:"reasons,omitempty"` // why the task waits for a person; untrusted
+
+	Queue *task.QueuePlace `json:"landing_queue,omitempty"` // its place in the landing queue, nil if it is in none
+}
+
+// DescribeLanding says how far the landing of the task is and its place in the queue, or how the last landing ended; "" if
+// there was none.
+func (d *TaskDetails) DescribeLanding() string {
+	switch {
+	case d.Task.MergeEffect() == nil:
+		return d.Task.Landing.DescribeEnd()
+	case d.Queue == nil:
+		return d.Task.DescribeLanding()
+	}
+	return d.Task.DescribeLandingAt(*d.Queue)
 }
 
 // A Journal is the journal of a task, oldest entry first.

@@ -19,6 +19,7 @@ import (
 	"orange/internal/core/tracker"
 	"orange/internal/runtime/trackers"
 	"orange/internal/trackertest"
+	"orange/internal/wait"
 )
 
 // reviewer is the second person.
@@ -40,6 +41,7 @@ func TestGitea(t *testing.T) {
 		"a fork's branch of the same name":                fork,
 		"a repository that only squashes":                 squashOnly,
 		"a protected base":                                protected,
+		"required checks of a branch that is behind":      requiredBehind,
 		"a branch that was never pushed":                  neverPushed,
 		"a token that is not good":                        badToken,
 		"tokens that may do less":                         scopes,
@@ -294,6 +296,44 @@ func protected(t *testing.T, w *world) {
 	w.unmerged(t, pr.Number, head)
 	w.AddReview(t, pr.Number, tracker.Review{Author: reviewer, Verdict: tracker.Approved, Commit: head})
 	w.merge(t, pr.Number, head)
+}
+
+// The forge's own update brings a branch up to date, and what it requires is required again at the new head.
+func requiredBehind(t *testing.T, w *world) {
+	ctx, f := t.Context(), w.OpenClient(t)
+	head := w.PushBranch(t, "work")
+	pr := w.pull(t, "work", "Work")
+	w.PushBranch(t, "main")
+	w.RequireChecks(t, "build", "ci/*")
+	passes := func(commit string) {
+		for _, name := range []string{"build", "ci/linux", "ci/mac"} {
+			w.AddCheck(t, commit, tracker.Check{Name: name, State: tracker.CheckPassed})
+		}
+		w.AddCheck(t, commit, tracker.Check{Name: "nightly", State: tracker.CheckFailed}) // nobody requires it
+	}
+	passes(head)
+	must(t, f.UpdatePR(ctx, pr.Number, head))
+	updated := ""
+	wait.Until(t, "the forge has merged the base", func() bool {
+		now, err := f.ReadPR(ctx, pr.Number)
+		must(t, err)
+		updated = now.Head
+		return updated != head
+	})
+	w.git(t, "fetch", "--quiet", "origin")
+	w.git(t, "merge-base", "--is-ancestor", head, updated)
+	w.git(t, "merge-base", "--is-ancestor", "origin/main", updated)
+	required, err := f.RequiredChecks(ctx, "main")
+	must(t, err)
+	now, err := f.ReadPR(ctx, pr.Number)
+	must(t, err)
+	if missing := tracker.ChecksIn(tracker.RequiredChecks(now.Checks, required), tracker.CheckPending); !slices.Equal(missing, []string{"build", "ci/*"}) {
+		t.Errorf("at the new head %v are missing", missing)
+	}
+	refused(t, f.MergePR(ctx, pr.Number, updated), "cannot be merged: ")
+	w.unmerged(t, pr.Number, updated)
+	passes(updated)
+	w.merge(t, pr.Number, updated)
 }
 
 func neverPushed(t *testing.T, w *world) {

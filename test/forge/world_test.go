@@ -200,6 +200,12 @@ func (w *world) ClosePull(t testing.TB, number int) {
 	must(t, err)
 }
 
+func (w *world) RequireChecks(t testing.TB, names ...string) {
+	t.Helper()
+	_, _, err := w.as(t, chief).CreateBranchProtection(chief, w.repo, sdk.CreateBranchProtectionOption{RuleName: "main", EnableStatusCheck: true, StatusCheckContexts: names})
+	must(t, err)
+}
+
 func (w *world) InjectFault(f trackertest.Fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 	"path"
+	"strconv"
+	"strings"
+	"time"
 
 	"orange/internal/core/task"
 )
@@ -51,6 +54,74 @@ func (g *Git) KeepWork(ctx context.Context, root string, id task.ID, commit stri
 		return "", fmt.Errorf("keep the work of task %s: %w", id, err)
 	}
 	return ref, nil
+}
+
+// A KeptWork is a ref that KeepWork made.
+type KeptWork struct {
+	Ref    string
+	Task   task.ID
+	Commit string
+	Time   time.Time // of the commit
+}
+
+// DropKeptWork removes refs of KeepWork that are of no more use: those of the tasks that isOver
+// selects whose commits a branch, a tag or a salvage has too. It returns those, and the others
+// of these tasks, which stay because they alone keep their commits. With dry it removes nothing.
+func (g *Git) DropKeptWork(ctx context.Context, root string, isOver func(task.ID) bool, dry bool) (dropped, left []KeptWork, err error) {
+	out, err := g.run(ctx, root, "for-each-ref", "--format=%(objectname) %(committerdate:unix) %(refname)", landingRefs)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list the work that is kept for landing: %w", err)
+	}
+	for line := range strings.Lines(out) {
+		fields := strings.SplitN(strings.TrimRight(line, "\n"), " ", 3)
+		if len(fields) != 3 {
+			continue
+		}
+		id, _, _ := strings.Cut(strings.TrimPrefix(fields[2], landingRefs), "/")
+		seconds, _ := strconv.ParseInt(fields[1], 10, 64)
+		k := KeptWork{Ref: fields[2], Task: task.ID(id), Commit: fields[0], Time: time.Unix(seconds, 0).UTC()}
+		if !isOver(k.Task) {
+			continue
+		}
+		only, err := g.run(ctx, root, "rev-list", "--max-count=1", k.Commit, "--not", "--branches", "--tags", "--remotes", "--glob="+salvageRefs+"*")
+		if err != nil {
+			return dropped, left, fmt.Errorf("find out who else keeps %.12s: %w", k.Commit, err)
+		}
+		if only != "" {
+			left = append(left, k)
+			continue
+		}
+		if !dry {
+			if err := g.forgetWork(ctx, root, k); err != nil {
+				return dropped, left, err
+			}
+		}
+		dropped = append(dropped, k)
+	}
+	return dropped, left, nil
+}
+
+// forgetWork removes a ref of KeepWork if it is still at its commit.
+func (g *Git) forgetWork(ctx context.Context, root string, k KeptWork) error {
+	if _, err := g.run(ctx, root, "update-ref", "-d", k.Ref, k.Commit); err != nil {
+		return fmt.Errorf("remove %s: %w", k.Ref, err)
+	}
+	return nil
+}
+
+// RemoveCandidate removes a worktree that CheckOutCandidate made, with everything in it.
+func (g *Git) RemoveCandidate(ctx context.Context, path string) error {
+	if err := checkIntact(path); err != nil {
+		return err
+	}
+	l, err := layoutOf(path)
+	if err != nil {
+		return err
+	}
+	if _, err := g.inGitDir(ctx, l.common, "worktree", "remove", "--force", path); err != nil {
+		return fmt.Errorf("remove the worktree %s: %w", path, err)
+	}
+	return nil
 }
 
 // CheckOutCandidate makes a worktree at path contain exactly the files of a commit. It creates

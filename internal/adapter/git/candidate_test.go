@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"orange/internal/core/task"
@@ -103,4 +105,39 @@ func TestTheLandingWorktreeHasExactlyTheCandidate(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(first)
+}
+
+// A ref that keeps work is removed when its task is over, but never the last way to a commit.
+func TestKeptWorkIsDroppedOnlyIfSomethingElseKeepsIt(t *testing.T) {
+	g, root := New(), repository(t)
+	const other = task.ID("kjihgfedcba9876543210")
+	do(t, root, "switch", "-q", "-c", "b")
+	var commits []string
+	for _, file := range []string{"one", "two", "lost"} {
+		commitFile(t, root, file, file)
+		commits = append(commits, out(t, root, "rev-parse", "HEAD"))
+		if _, err := g.KeepWork(t.Context(), root, someTask, commits[len(commits)-1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(t, root, "reset", "-q", "--hard", "HEAD~1") // nothing but its ref keeps the third
+	kept, err := g.KeepWork(t.Context(), root, other, commits[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := func(id task.ID) bool { return id == someTask }
+	for _, dry := range []bool{true, false} {
+		dropped, left, err := g.DropKeptWork(t.Context(), root, over, dry)
+		if err != nil || len(dropped) != 2 || len(left) != 1 || left[0].Commit != commits[2] || left[0].Task != someTask {
+			t.Fatalf("%+v, %+v, %v", dropped, left, err)
+		}
+		want := map[bool]int{true: 4, false: 2}[dry]
+		if refs := strings.Fields(out(t, root, "for-each-ref", "--format=%(refname)", landingRefs)); len(refs) != want || !slices.Contains(refs, kept) || !slices.Contains(refs, left[0].Ref) {
+			t.Errorf("dry %v leaves %v", dry, refs)
+		}
+	}
+	do(t, root, "branch", "again", commits[2])
+	if dropped, left, err := g.DropKeptWork(t.Context(), root, over, false); err != nil || len(dropped) != 1 || len(left) != 0 {
+		t.Errorf("%+v, %+v, %v", dropped, left, err)
+	}
 }

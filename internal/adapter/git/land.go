@@ -115,7 +115,10 @@ func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l 
 		return err
 	case tip == l.New:
 		return nil
-	case tip != l.Old:
+	case tip != l.Old: // a process that was killed may have landed it before others moved the target on
+		if landed, err := g.historyContains(ctx, root, tip, l.New); err != nil || landed {
+			return err
+		}
 		return ErrMoved
 	}
 	rec := landRecord{Landing: l}
@@ -285,8 +288,22 @@ func (g *Git) judgeLanding(ctx context.Context, root string, rec *landRecord, se
 	return fmt.Errorf("merge %s in %s: %w; %s%s: fix that and try again", rec.What, where, failed, seen.describeOutcome(rec), seen.describeRepairs(where))
 }
 
+// A LocalChangesError means that a landing would overwrite the user's own changes. Nothing was changed.
+type LocalChangesError struct {
+	What, Checkout string
+	Files          []string // made printable
+}
+
+// Error implements error.
+func (e *LocalChangesError) Error() string {
+	return fmt.Sprintf("uncommitted changes in %s are in the way of merging %s: commit them or move them away: %s", e.Checkout, e.What, strings.Join(e.Files, ", "))
+}
+
 // blockedBy returns the error that names the user's files that a landing would overwrite.
 func blockedBy(rec *landRecord, files []string) error {
-	return fmt.Errorf("uncommitted changes in %s are in the way of merging %s: commit them or move them away: %s",
-		rec.Checkout, rec.What, makePrintable(strings.Join(files, ", ")))
+	e := &LocalChangesError{What: rec.What, Checkout: rec.Checkout}
+	for _, name := range files {
+		e.Files = append(e.Files, makePrintable(name))
+	}
+	return e
 }

@@ -1,20 +1,27 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
 
 // Merge strategies.
 const (
-	Auto        = "auto"  // fast-forward if possible, otherwise a merge commit
-	FastForward = "ff"    // only if the target has no commit that the branch does not have
-	MergeCommit = "merge" // always with a merge commit
+	Auto        = "auto"   // fast-forward if possible, otherwise a merge commit
+	FastForward = "ff"     // only if the target has no commit that the branch does not have
+	MergeCommit = "merge"  // always with a merge commit
+	Rebase      = "rebase" // its commits again on the target, without a merge commit
+	Squash      = "squash" // as one commit on the target
 )
+
+// strategies lists the merge strategies.
+var strategies = [...]string{Auto, FastForward, MergeCommit, Rebase, Squash}
 
 // A Merging is a request to merge a branch into another one.
 type Merging struct {
@@ -23,6 +30,8 @@ type Merging struct {
 	Tip          string // the commit that the branch must be at; "" for any
 	Strategy     string
 	Message      string // of the merge commit; "" for git's default message
+	Title        string // first line of the one commit of a squash; "" for Message
+	Remote       string // whose branch is the target, "" for the branch here
 }
 
 // merging is a Merging with everything that its commit needs.
@@ -32,6 +41,7 @@ type merging struct {
 	tip, old        string   // commits of branch and target
 	env             []string // author and committer of the commit
 	sign            bool
+	identified      bool // env and sign are known
 	messageHooksRan bool // the message hooks have run
 }
 
@@ -123,12 +133,13 @@ func (g *Git) prepareMerge(ctx context.Context, m *merging) error {
 	if err := checkBranches(m.Branch, m.Into); err != nil {
 		return err
 	}
-	if m.Strategy != Auto && m.Strategy != FastForward && m.Strategy != MergeCommit {
-		return fmt.Errorf("merge strategy %q is not known: use %s, %s or %s", m.Strategy, Auto, FastForward, MergeCommit)
+	if !slices.Contains(strategies[:], m.Strategy) {
+		return fmt.Errorf("merge strategy %q is not known: use %s", m.Strategy, strings.Join(strategies[:], ", "))
 	}
 	if m.Message == "" {
 		m.Message = "Merge branch '" + m.Branch + "' into " + m.Into
 	}
+	m.Title = cmp.Or(m.Title, m.Message)
 	tips, err := g.refTips(ctx, m.root, heads+m.Branch, origins+m.Branch, heads+m.Into)
 	if err != nil {
 		return err
@@ -138,7 +149,9 @@ func (g *Git) prepareMerge(ctx context.Context, m *merging) error {
 			m.tip = tips[ref]
 		}
 	}
-	m.old = tips[heads+m.Into]
+	if m.old, err = g.targetTip(ctx, m, tips[heads+m.Into]); err != nil {
+		return err
+	}
 	switch {
 	case m.Tip != "" && m.tip != m.Tip:
 		return fmt.Errorf("branch %s is at %.12s, but %.12s was confirmed: review the branch and request the merge again", m.Branch, m.tip, m.Tip)
@@ -152,7 +165,16 @@ func (g *Git) prepareMerge(ctx context.Context, m *merging) error {
 
 // buildMergeCommit creates the commit that the target is to move to. It writes only objects.
 func (g *Git) buildMergeCommit(ctx context.Context, m *merging) (commit string, err error) {
-	if m.Strategy != MergeCommit {
+	switch m.Strategy {
+	case Rebase:
+		return g.buildRebasedCommits(ctx, m)
+	case Squash:
+		tree, err := g.mergeTrees(ctx, m)
+		if err != nil {
+			return "", err
+		}
+		return g.buildSquashCommit(ctx, m, tree)
+	case Auto, FastForward:
 		ok, err := g.historyContains(ctx, m.root, m.tip, m.old)
 		switch {
 		case err != nil:
@@ -170,19 +192,7 @@ func (g *Git) buildMergeCommit(ctx context.Context, m *merging) (commit string, 
 	if err := g.finishMessage(ctx, m); err != nil {
 		return "", err
 	}
-	args := []string{"commit-tree", "-F", "-", "-p", m.old, "-p", m.tip}
-	if m.sign {
-		args = append(args, "-S")
-	}
-	commit, err = g.runCall(ctx, call{dir: m.root, args: append(args, tree), env: m.env, input: m.Message + "\n", timeout: networkTimeout})
-	if err != nil {
-		help := ""
-		if m.sign {
-			help = ": make signing work, or sign no commits here (git config commit.gpgSign false)"
-		}
-		return "", fmt.Errorf("merge %s into %s, nothing was changed: %w%s", m.Branch, m.Into, err, help)
-	}
-	return commit, nil
+	return g.writeCommit(ctx, m, newCommit{tree: tree, parents: []string{m.old, m.tip}, message: m.Message + "\n"})
 }
 
 // mergeTrees writes the tree of the merge commit.
@@ -208,15 +218,18 @@ func (g *Git) mergeTrees(ctx context.Context, m *merging) (tree string, err erro
 }
 
 // finishMessage completes the message of the merge commit, once: it runs the repository's hooks
-// that check or change messages. It also finds the author of the commit and whether it is
-// signed.
+// that check or change messages.
 func (g *Git) finishMessage(ctx context.Context, m *merging) error {
 	if m.messageHooksRan {
 		return nil
 	}
-	m.env = g.identityEnv(ctx, m.root)
-	sign, err := g.run(ctx, m.root, "config", "--type=bool", "commit.gpgSign")
-	m.sign = err == nil && sign == "true"
+	if err := g.findIdentity(ctx, m); err != nil {
+		return err
+	}
+	kind := "merge"
+	if m.Strategy == Squash || m.Strategy == Rebase {
+		kind = "squash"
+	}
 	file, err := os.CreateTemp("", "orange-message")
 	if err != nil {
 		return err
@@ -226,7 +239,7 @@ func (g *Git) finishMessage(ctx context.Context, m *merging) error {
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	for _, args := range [...][]string{{"prepare-commit-msg", "--", file.Name(), "merge"}, {"commit-msg", "--", file.Name()}} {
+	for _, args := range [...][]string{{"prepare-commit-msg", "--", file.Name(), kind}, {"commit-msg", "--", file.Name()}} {
 		_, err := g.runCall(ctx, call{dir: m.root, args: append([]string{"hook", "run", "--ignore-missing"}, args...), env: m.env, timeout: checkoutTimeout})
 		if err != nil {
 			return fmt.Errorf("merge %s into %s, nothing was changed: the hook %s refuses: %w", m.Branch, m.Into, args[0], err)
@@ -238,6 +251,17 @@ func (g *Git) finishMessage(ctx context.Context, m *merging) error {
 	}
 	m.messageHooksRan = true
 	return err
+}
+
+// findIdentity finds, once, who the author of the commits is and whether they are signed.
+func (g *Git) findIdentity(ctx context.Context, m *merging) error {
+	if m.identified {
+		return nil
+	}
+	m.env = g.identityEnv(ctx, m.root)
+	sign, err := g.run(ctx, m.root, "config", "--type=bool", "commit.gpgSign")
+	m.sign, m.identified = err == nil && sign == "true", true
+	return ctx.Err()
 }
 
 // overwrittenFiles returns the files that git lists, indented, when it refuses to overwrite

@@ -85,7 +85,7 @@ func TestMerge(t *testing.T) {
 			do(t, root, "config", "branch.main.mergeOptions", "--squash --no-commit")
 			do(t, root, "config", "merge.autoStash", "true")
 		}, "merge", "", true},
-		"no such strategy": {nil, "rebase", "use auto, ff or merge", false},
+		"no such strategy": {nil, "octopus", "use auto, ff, merge, rebase, squash", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -77,6 +77,17 @@ func (g *Git) IsMerged(ctx context.Context, root, branch, defaultBranch string) 
 	return false, name + " is not in " + defaultBranch + ": merge it first", nil
 }
 
+// HasLanded reports whether the default branch, here or at origin, contains a commit.
+func (g *Git) HasLanded(ctx context.Context, root, commit, defaultBranch string) (bool, error) {
+	tips, err := g.refTips(ctx, root, heads+defaultBranch, origins+defaultBranch)
+	for _, tip := range tips {
+		if tip != "" && g.IsAncestor(ctx, root, commit, tip) {
+			return true, nil
+		}
+	}
+	return false, err
+}
+
 // CountCommits counts the commits of a branch that are not in the default branch.
 func (g *Git) CountCommits(ctx context.Context, root, branch, defaultBranch string) (n int, detail string, err error) {
 	p, err := g.locateBranch(ctx, root, branch, defaultBranch)

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"orange/internal/core/task"
 )
 
 // HasRemote reports whether the configuration of the repository has an address for a remote.
@@ -111,8 +113,9 @@ func (g *Git) remoteTips(ctx context.Context, root string, branches ...string) (
 }
 
 // DeleteRemoteBranch deletes a branch at origin if the default branch, there or here, contains
-// all of it. A branch that origin does not have is not an error.
-func (g *Git) DeleteRemoteBranch(ctx context.Context, root, branch, defaultBranch string) error {
+// all of it, or the commit by which its head landed. A branch that origin does not have is not
+// an error.
+func (g *Git) DeleteRemoteBranch(ctx context.Context, root, branch, defaultBranch string, landed task.Candidate) error {
 	if err := checkBranches(branch, defaultBranch); err != nil {
 		return err
 	}
@@ -127,6 +130,9 @@ func (g *Git) DeleteRemoteBranch(ctx context.Context, root, branch, defaultBranc
 		return err
 	}
 	merged, err := g.mergedAnywhere(ctx, root, branch, defaultBranch, tips)
+	if err == nil && !merged && landed.Head == tips[branch] {
+		merged, err = g.HasLanded(ctx, root, landed.Commit, defaultBranch)
+	}
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"orange/internal/core/task"
 )
 
 // withOrigin returns a clone, its bare origin, and another clone of that.
@@ -166,7 +168,7 @@ func TestDeleteRemoteBranch(t *testing.T) {
 			do(t, root, "switch", "-q", "main")
 			do(t, other, "fetch", "-q")
 			tc.arrange(t, root, origin, other)
-			err := New().DeleteRemoteBranch(ctx, root, "x", "main")
+			err := New().DeleteRemoteBranch(ctx, root, "x", "main", task.Candidate{})
 			left := out(t, origin, "for-each-ref", "refs/heads/x") != ""
 			if tc.want != "" {
 				wantError(t, err, tc.want)
@@ -182,6 +184,6 @@ func TestDeleteRemoteBranch(t *testing.T) {
 		})
 	}
 	root, _, _ := withOrigin(t)
-	wantError(t, New().DeleteRemoteBranch(ctx, root, "main", "main"), "is the default branch")
-	wantError(t, New().DeleteRemoteBranch(ctx, root, "--all", "main"), "not a name")
+	wantError(t, New().DeleteRemoteBranch(ctx, root, "main", "main", task.Candidate{}), "is the default branch")
+	wantError(t, New().DeleteRemoteBranch(ctx, root, "--all", "main", task.Candidate{}), "not a name")
 }

@@ -50,6 +50,7 @@ type fake struct {
 	asked    []string // METHOD path
 	last     int64
 	fault    trackertest.Fault
+	required []string
 }
 
 // atOnce is the largest page, whatever the request.
@@ -72,6 +73,14 @@ func newFake(t testing.TB) *fake {
 	mux.HandleFunc("PATCH "+at+"/pulls/{n}", f.edit)
 	mux.HandleFunc("GET "+at+"/pulls/{n}", f.show)
 	mux.HandleFunc("POST "+at+"/pulls/{n}/merge", f.merge)
+	mux.HandleFunc("POST "+at+"/pulls/{n}/update", f.update)
+	mux.HandleFunc("GET "+at+"/branches/{name}", func(w http.ResponseWriter, r *http.Request) {
+		if f.branches[r.PathValue("name")] == "" {
+			say(w, 404, problem("branch does not exist"))
+			return
+		}
+		say(w, 200, sdk.Branch{Name: r.PathValue("name"), Protected: len(f.required) > 0, EnableStatusCheck: len(f.required) > 0, StatusCheckContexts: f.required})
+	})
 	mux.HandleFunc("GET "+at+"/commits/{ref}/statuses", func(w http.ResponseWriter, r *http.Request) { page(w, r, f.statuses[r.PathValue("ref")]) })
 	mux.HandleFunc("GET "+at+"/pulls/{n}/reviews", func(w http.ResponseWriter, r *http.Request) { page(w, r, f.reviews[id(r, "n")]) })
 	mux.HandleFunc("GET "+at+"/pulls/{n}/reviews/{id}/comments", func(w http.ResponseWriter, r *http.Request) { say(w, 200, f.remarks[id(r, "id")]) })
@@ -188,6 +197,23 @@ func (f *fake) edit(w http.ResponseWriter, r *http.Request) {
 	}
 	p.State = *o.State
 	say(w, 201, p)
+}
+
+func (f *fake) update(w http.ResponseWriter, r *http.Request) {
+	p := f.find(r)
+	if p == nil || p.State != sdk.StateOpen {
+		say(w, 404, problem("The target couldn't be found."))
+		return
+	}
+	f.last++
+	f.branches[p.Head.Name] = sum(fmt.Sprint(p.Head.Name, f.last))
+	w.WriteHeader(http.StatusOK)
+}
+
+func (f *fake) RequireChecks(_ testing.TB, names ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.required = names
 }
 
 func (f *fake) merge(w http.ResponseWriter, r *http.Request) {

@@ -26,6 +26,8 @@ type ForgeOptions struct {
 	Token func(context.Context) (string, error) // called before every use; nil for none
 	HTTP  *http.Client                          // nil for a plain one
 	Now   func() time.Time                      // nil for the clock
+
+	MergeStyle string // squash or rebase; "" for a merge commit if the repository allows one, else what it prefers
 }
 
 // A Repository is one repository on a Gitea or Forgejo server.
@@ -35,6 +37,7 @@ type Repository struct {
 	token       func(context.Context) (string, error)
 	http        http.Client
 	now         func() time.Time
+	style       sdk.MergeStyle
 	pauses      []time.Duration // before each further check whether a pull request can be merged
 
 	mu    sync.Mutex
@@ -60,7 +63,7 @@ func New(o ForgeOptions) (*Repository, error) {
 		return nil, board.Refusef("%q names no repository: give OWNER/REPO", shortLine(o.Scope))
 	}
 	f := &Repository{
-		url: at.String(), host: at.Host, owner: owner, repo: repo, token: o.Token, now: o.Now,
+		url: at.String(), host: at.Host, owner: owner, repo: repo, token: o.Token, now: o.Now, style: sdk.MergeStyle(o.MergeStyle),
 		pauses: readPauses(),
 	}
 	if o.HTTP != nil {

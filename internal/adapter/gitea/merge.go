@@ -16,7 +16,8 @@ import (
 )
 
 // MergePR merges a pull request if its head is still that commit, with a merge commit if the
-// repository allows one, otherwise with the method that the repository prefers.
+// repository allows one, otherwise with the method that the repository prefers, unless the
+// options name a style.
 func (f *Repository) MergePR(ctx context.Context, number int, head string) error {
 	if strings.TrimSpace(head) == "" {
 		return board.Refusef("pull request %d is merged only at a known commit: give its head", number)
@@ -147,6 +148,9 @@ func (v *connection) newEnough() error {
 }
 
 func (v *connection) mergeStyle() (sdk.MergeStyle, error) {
+	if v.forge.style != "" {
+		return v.forge.style, nil
+	}
 	repo, _, err := v.GetRepo(v.forge.owner, v.forge.repo)
 	switch {
 	case err != nil:

@@ -20,6 +20,8 @@ type Sweep struct {
 	Dry   bool          // only return what would be done
 	Purge bool          // delete files that were set aside
 	Older time.Duration // only files that were set aside at least this long ago
+
+	Landing func(path string) (used bool, err error) // reports whether a task lands in a landing worktree; nil to keep all
 }
 
 // Swept is what GC did, or would do.
@@ -36,6 +38,7 @@ type Removed struct {
 	Salvage string   // the ref that holds the work that was left in it
 	Unsaved []string // for one that would be removed: the work that is left in it
 	Aside   string   // the folder that its ignored files are in, or would be in; "" if it has none
+	Landing bool     // it is a landing worktree
 }
 
 // Kept is something that stays, with the reason.
@@ -48,7 +51,7 @@ type Kept struct {
 // GC removes workspaces that no task has and no pool needs: those beyond the size of their
 // project's pool, and those of projects that no longer exist. It first saves the work that is
 // left in a workspace and sets ignored files aside; a workspace whose work cannot be saved
-// stays. GC deletes files that were set aside only if how asks for it.
+// stays. It also removes the landing worktrees in which no task lands. GC deletes files that were set aside only if how asks for it.
 func (p *Pool) GC(ctx context.Context, projects []task.Project, bound map[string]task.ID, how Sweep) (Swept, error) {
 	names, err := p.listFolders()
 	if err != nil {
@@ -70,6 +73,11 @@ func (p *Pool) GC(ctx context.Context, projects []task.Project, bound map[string
 			continue
 		}
 		swept.Removed = append(swept.Removed, r)
+	}
+	if how.Landing != nil {
+		if err := p.removeLandings(ctx, how, &swept); err != nil {
+			return swept, err
+		}
 	}
 	return swept, p.purgeAsides(how, &swept)
 }

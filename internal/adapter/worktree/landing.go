@@ -4,6 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 
 	"orange/internal/core/task"
@@ -13,7 +17,39 @@ import (
 // workspace.
 func (p *Pool) LandingPath(project task.Project) string {
 	sum := sha256.Sum256([]byte(project.DefaultBranch))
-	return filepath.Join(filepath.Dir(p.root), "landing", project.Name+"--"+hex.EncodeToString(sum[:4]))
+	return filepath.Join(p.landingRoot(), project.Name+"--"+hex.EncodeToString(sum[:4]))
+}
+
+func (p *Pool) landingRoot() string { return filepath.Join(filepath.Dir(p.root), "landing") }
+
+// removeLandings removes the landing worktrees in which nothing runs. They hold no work, and a later landing makes its
+// worktree again.
+func (p *Pool) removeLandings(ctx context.Context, how Sweep, swept *Swept) error {
+	entries, err := os.ReadDir(p.landingRoot())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("list the landing worktrees: %w", err)
+	}
+	for _, e := range entries {
+		r := Removed{Name: e.Name(), Path: filepath.Join(p.landingRoot(), e.Name()), Landing: true}
+		if used, err := p.removeLanding(ctx, r.Path, how); err != nil {
+			swept.Kept = append(swept.Kept, Kept{Name: r.Name, Path: r.Path, Reason: err.Error()})
+		} else if !used {
+			swept.Removed = append(swept.Removed, r)
+		}
+	}
+	return nil
+}
+
+// removeLanding removes one landing worktree, unless it is used. A landing that begins waits for the lock.
+func (p *Pool) removeLanding(ctx context.Context, path string, how Sweep) (used bool, err error) {
+	defer p.locks.Lock(path)()
+	if used, err := how.Landing(path); used || err != nil || how.Dry {
+		return used, err
+	}
+	return false, p.git.RemoveCandidate(ctx, path)
 }
 
 // PrepareLanding checks out a candidate in the landing worktree of the project's default branch, copies the files that

@@ -61,6 +61,8 @@ type Worktrees interface {
 	// CheckOutCandidate makes a worktree contain exactly the files of a commit; it creates the worktree if there is
 	// none.
 	CheckOutCandidate(ctx context.Context, root, path, commit string) error
+	// RemoveCandidate removes a worktree that CheckOutCandidate made, with everything in it.
+	RemoveCandidate(ctx context.Context, path string) error
 	Head(dir string) (commit, branch string, err error)
 }
 

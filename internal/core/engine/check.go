@@ -297,31 +297,64 @@ func (d *decider) decideOnCheck(s *workflow.State, a task.Attempt, ended journal
 	if d.t.CheckRun.Place == task.PlaceLanding {
 		return d.decideOnCandidateCheck(a, ended)
 	}
-	run, r := *d.t.CheckRun, d.checkResult(a)
-	e := d.newEntry(journal.CheckEnded)
-	e.Ended, e.Role, e.From, e.Check, e.Reason = []journal.Ended{ended}, workflow.CheckRole, d.t.Status, r, r.Describe()
-	definition, _ := d.t.Checks.Named(run.Name)
-	switch {
-	case run.ByHand || s.Kind != workflow.CheckDo:
+	r := d.checkResult(a)
+	e := d.checkEnded(r, ended)
+	if d.t.CheckRun.ByHand || s.Kind != workflow.CheckDo {
 		return d.finishWith(e, Record)
-	case r.Outcome == task.CheckMissing:
+	}
+	step, run, why := d.judgeCheck(r)
+	switch step {
+	case holdCheck:
 		e.Type = journal.CheckHeld
-		return d.holdForCheck(e, r.Describe())
-	case r.Outcome == task.CheckBroken && d.sig.Mass != "":
-	case r.Outcome == task.CheckBroken || r.Outcome == task.CheckInvalid:
-		if run.Again++; run.Again > 1 {
-			e.Type = journal.CheckHeld
-			return d.holdForCheck(e, r.Describe()+", twice")
-		}
-	case r.Failed() && definition != nil && run.Tries < definition.Retries:
-		run.Tries++
-	case r.Failed():
+		return d.holdForCheck(e, why)
+	case failCheck:
 		return d.concludeChecks(e, task.CheckFailed)
-	default:
+	case passCheck:
 		return d.nextCheck(s, e)
 	}
 	d.newPlan(&e).runCheck(run)
 	return d.finishWith(e, Stay)
+}
+
+// checkEnded returns the entry for the end of a check.
+func (d *decider) checkEnded(r *task.CheckResult, ended journal.Ended) journal.Entry {
+	e := d.newEntry(journal.CheckEnded)
+	e.Ended, e.Role, e.From, e.Check, e.Reason = []journal.Ended{ended}, workflow.CheckRole, d.t.Status, r, r.Describe()
+	return e
+}
+
+// A checkStep is what follows from the result of a check.
+type checkStep int
+
+const (
+	repeatCheck checkStep = iota // it runs again
+	holdCheck                    // a person must act
+	failCheck
+	passCheck
+)
+
+// judgeCheck returns what follows from the result of a check, in the workspace or on a candidate: the run that repeats it,
+// or why the work does not go on. A run whose result does not count is repeated once; if it ended together with others, it is
+// repeated without being counted.
+func (d *decider) judgeCheck(r *task.CheckResult) (step checkStep, run task.CheckRun, why string) {
+	run = *d.t.CheckRun
+	definition, _ := d.t.Checks.Named(run.Name)
+	switch {
+	case r.Outcome == task.CheckMissing:
+		return holdCheck, run, r.Describe()
+	case r.Outcome == task.CheckBroken && d.sig.Mass != "":
+	case r.Outcome == task.CheckBroken || r.Outcome == task.CheckInvalid:
+		if run.Again++; run.Again > 1 {
+			return holdCheck, run, r.Describe() + ", twice"
+		}
+	case r.Failed() && definition != nil && run.Tries < definition.Retries:
+		run.Tries++
+	case r.Failed():
+		return failCheck, run, r.Describe()
+	default:
+		return passCheck, run, ""
+	}
+	return repeatCheck, run, ""
 }
 
 // writeCheck writes the result of the check that moves or holds the task into TASK.md.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,12 +18,22 @@ const VerbUnland = "unland"
 // RulesOfLanding is the version of the rules since which a task that ends without a merge leaves the landing queue.
 const RulesOfLanding = 4
 
-// busyRetry and maxBusyTries bound how long a landing waits for a checkout of the target in which a person rebases or
-// merges: 5 minutes.
+// busyRetry and busyLimit say how often a landing looks at a checkout of the target in which a person rebases or merges, and
+// how long after that began, at most. The time is that of the checkout and not of the task, so that of many tasks not
+// each waits as long.
 const (
-	busyRetry    = 15 * time.Second
-	maxBusyTries = 20
+	busyRetry = 15 * time.Second
+	busyLimit = 5 * time.Minute
 )
+
+// forgeRetry and forgeLimit say how often a landing looks at a forge that runs its checks, and for how long.
+const (
+	forgeRetry = 30 * time.Second
+	forgeLimit = time.Hour
+)
+
+// maxMoves is how often a landing starts over because somebody else moved the target.
+const maxMoves = 6
 
 // decideOnLanding handles a step of a landing, or its end. A built candidate is checked before the target moves. If the
 // target has moved meanwhile, the landing starts over.
@@ -30,19 +41,25 @@ func (d *decider) decideOnLanding(p *task.Effect, r *signal.Receipt) Verdict {
 	e := d.newEntry(journal.LandingBuilt)
 	e.Receipt, e.Tries = r, p.Tries
 	switch {
-	case r.Landing == signal.LandingBuilt && r.Candidate != nil && len(d.t.Checks) > 0:
-		e.Landing = &task.Landing{Candidate: *r.Candidate, Since: d.sig.At}
+	case r.Landing == signal.LandingBuilt && r.Candidate != nil:
+		e.Landing = &task.Landing{Candidate: *r.Candidate, Reuse: r.Reuse, Since: d.sig.At}
 		e.Reason = fmt.Sprintf("candidate %.12s on %s %.12s", r.Candidate.Commit, r.Candidate.Target, r.Candidate.Tip)
-		d.newPlan(&e).runCheck(task.CheckRun{Name: d.t.Checks[0].Name, Place: task.PlaceLanding})
+		d.checkCandidate(&e, e.Landing, 0)
 		return d.finishWith(e, Record)
-	case r.Landing == signal.LandingMoved:
+	case r.Landing == signal.LandingMoved && p.Moves < maxMoves:
 		e.Type, e.Reason = journal.LandingMoved, r.Error
 		return d.finishWith(e, Record)
-	case r.Landing == signal.LandingBusy && p.Tries+1 < maxBusyTries:
-		e.Type, e.Tries, e.Reason, e.RetryAt = journal.EffectFailed, p.Tries+1, p.Do, d.sig.At.Add(busyRetry)
+	case r.Landing == signal.LandingWaits && d.sig.At.Before(r.Since.Add(forgeLimit)):
+		e.Type, e.Reason, e.RetryAt = journal.EffectFailed, p.Do, d.sig.At.Add(forgeRetry)
+		return d.finishWith(e, Record)
+	case r.Landing == signal.LandingBusy && d.sig.At.Before(r.Since.Add(busyLimit)):
+		e.Type, e.Reason, e.RetryAt = journal.EffectFailed, p.Do, d.sig.At.Add(busyRetry)
 		return d.finishWith(e, Record)
 	}
-	l := task.Landing{Outcome: r.Landing, Why: r.Error, Since: d.sig.At}
+	l := task.Landing{Outcome: r.Landing, Why: r.Error, Files: r.Files, Since: d.sig.At}
+	if r.Landing == signal.LandingMoved {
+		l.Why = fmt.Sprintf("the target moved %d times while the work was checked: request the merge again when fewer people commit to it", p.Moves+1)
+	}
 	if r.Candidate != nil {
 		l.Candidate = *r.Candidate
 	}
@@ -54,6 +71,21 @@ func (d *decider) decideOnLanding(p *task.Effect, r *signal.Receipt) Verdict {
 	}
 	e.Tries++
 	return d.endLanding(e, p, l)
+}
+
+// checkCandidate runs the first of the task's checks, from one on, that the candidate needs. If it needs none any more, the
+// target may move. A check that passed on the same tree in the workspace is not needed if the project reuses results.
+func (d *decider) checkCandidate(e *journal.Entry, l *task.Landing, from int) {
+	for _, c := range d.t.Checks[from:] {
+		if r, ok := d.t.CheckResultOf(c.Name); l.Reuse && ok && r.Covers(&c, l.Tree) {
+			e.Reason += fmt.Sprintf("; check %s passed on its tree in the workspace", c.Name)
+			continue
+		}
+		d.newPlan(e).runCheck(task.CheckRun{Name: c.Name, Place: task.PlaceLanding})
+		return
+	}
+	l.Checked = true
+	e.Landing = l
 }
 
 // endLanding takes the edge for the outcome of a landing that brought nothing into the target. If no edge answers, the
@@ -70,7 +102,7 @@ func (d *decider) endLanding(e journal.Entry, p *task.Effect, l task.Landing) Ve
 	}
 	e.Type = journal.LandingEnded
 	e.Attention = fmt.Sprintf("%s failed: %s", p.Do, l.Why)
-	if r := e.Receipt; r != nil {
+	if r := e.Receipt; r != nil && r.Landing != signal.LandingMoved {
 		e.Attention = fmt.Sprintf("%s failed: %s", p.Do, r.Error)
 	}
 	e.GaveUp = &task.GaveUp{Do: p.Do}
@@ -96,38 +128,27 @@ func (p *plan) writeLanding() {
 // decideOnCandidateCheck handles the end of a check that ran on a candidate. When the last one has passed, the pending
 // effect moves the target.
 func (d *decider) decideOnCandidateCheck(a task.Attempt, ended journal.Ended) Verdict {
-	run, r, p := *d.t.CheckRun, d.checkResult(a), d.t.MergeEffect()
-	e := d.newEntry(journal.CheckEnded)
-	e.Ended, e.Role, e.From, e.Check, e.Reason = []journal.Ended{ended}, workflow.CheckRole, d.t.Status, r, r.Describe()
-	l := d.t.Landing
+	r, p, l := d.checkResult(a), d.t.MergeEffect(), d.t.Landing
+	e := d.checkEnded(r, ended)
 	if p == nil || !l.InProgress() {
 		return d.finishWith(e, Record)
 	}
-	definition, _ := d.t.Checks.Named(run.Name)
-	next := d.checkAfter(d.t.Checks, run.Name)
-	again := r.Outcome == task.CheckBroken || r.Outcome == task.CheckInvalid
 	end := *l
 	end.Since = d.sig.At
-	end.Why = fmt.Sprintf("%s, when the work was merged with %s", r.Describe(), l.Target)
+	step, run, why := d.judgeCheck(r)
 	switch {
-	case again && (run.Again == 0 || d.sig.Mass != ""):
-		run.Again++
-		d.newPlan(&e).runCheck(run)
-	case again || r.Outcome == task.CheckMissing:
-		end.Outcome = task.LandingBlocked
+	case step == holdCheck || step == failCheck:
+		end.Outcome, end.Why = task.LandingBlocked, fmt.Sprintf("%s, when the work was merged with %s", why, l.Target)
+		if step == failCheck {
+			end.Outcome = task.LandingFailed
+		}
 		return d.endLanding(e, p, end)
-	case r.Failed() && definition != nil && run.Tries < definition.Retries:
-		run.Tries++
+	case step == repeatCheck:
 		d.newPlan(&e).runCheck(run)
-	case r.Failed():
-		end.Outcome = task.LandingFailed
-		return d.endLanding(e, p, end)
-	case next != "":
-		d.newPlan(&e).runCheck(task.CheckRun{Name: next, Place: task.PlaceLanding})
 	default:
-		checked := *l
-		checked.Checked = true
-		e.Landing = &checked
+		at := slices.IndexFunc(d.t.Checks, func(c task.CheckDefinition) bool { return c.Name == run.Name })
+		end.Since = l.Since
+		d.checkCandidate(&e, &end, at+1)
 	}
 	return d.finishWith(e, Record)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/journal"
@@ -119,10 +120,36 @@ func TestAFailedCheckOfACandidateGoesBackToTheWorker(t *testing.T) {
 	w.decidedAgain()
 }
 
+// A check that a restart of the machine ended counts neither in the workspace nor on a candidate.
+func TestALostCheckOfACandidateIsRepeatedWithoutBeingCounted(t *testing.T) {
+	w := merges(t, twoChecks[:1])
+	w.lands(built)
+	for range 2 {
+		w.perform()
+		a, _ := w.task.LiveAttempt(workflow.CheckRole)
+		w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Code: -1, Mass: signal.MassReboot})
+	}
+	w.checkEnds(task.CheckBroken)
+	if w.task.CheckRun == nil || w.next() != workflow.RunCheck+" tests" {
+		t.Fatalf("it is not repeated: %+v, %q", w.task.Landing, w.task.Attention)
+	}
+	w.checkEnds(task.CheckBroken)
+	if w.task.Landing.Outcome != task.LandingBlocked || !strings.Contains(w.task.Landing.Why, "twice") {
+		t.Errorf("%+v", w.task.Landing)
+	}
+	w.decidedAgain()
+}
+
 func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 	for name, end := range map[string]func(w *world){
 		"local changes": func(w *world) {
-			w.lands(signal.Receipt{Final: true, Error: "a.go is in the way", Landing: task.LandingBlocked})
+			d := w.lands(signal.Receipt{Final: true, Error: "a.go is in the way", Landing: task.LandingBlocked, Files: []string{"a.go"}})
+			if !slices.Equal(w.task.Landing.Files, []string{"a.go"}) {
+				w.t.Errorf("%+v", w.task.Landing)
+			}
+			w.hasEffect(d.Entries[0], func(f task.Effect) bool {
+				return f.Do == workflow.WriteSection && f.Arg == "Landing" && strings.Contains(f.Text, "Files: a.go")
+			})
 		},
 		"a missing check": func(w *world) { w.lands(built); w.checkEnds(task.CheckMissing) },
 		"a check that breaks off twice": func(w *world) {
@@ -131,8 +158,37 @@ func TestWhatIsInTheWayOfALandingWaitsForAPerson(t *testing.T) {
 			w.checkEnds(task.CheckBroken)
 		},
 		"a person's rebase that takes long": func(w *world) {
-			for range 20 {
-				w.lands(signal.Receipt{Error: "a rebase is in progress", Landing: signal.LandingBusy})
+			since := w.now
+			for w.task.MergeEffect() != nil {
+				w.now = w.now.Add(30 * time.Second)
+				w.lands(signal.Receipt{Error: "a rebase is in progress", Landing: signal.LandingBusy, Since: since})
+			}
+			if waited := w.now.Sub(since); waited < 5*time.Minute || waited > 6*time.Minute {
+				w.t.Errorf("it waited %s", waited)
+			}
+		},
+		"another task's wait for the same rebase": func(w *world) {
+			w.lands(signal.Receipt{Error: "a rebase is in progress", Landing: signal.LandingBusy, Since: w.now.Add(-time.Hour)})
+		},
+		"a forge whose checks do not end": func(w *world) {
+			since := w.now
+			for w.task.MergeEffect() != nil {
+				w.now = w.now.Add(5 * time.Minute)
+				w.lands(signal.Receipt{Error: "waits for checks: build", Landing: signal.LandingWaits, Since: since})
+			}
+			if waited := w.now.Sub(since); waited < time.Hour || waited > 70*time.Minute {
+				w.t.Errorf("it waited %s", waited)
+			}
+		},
+		"people who move the target again and again": func(w *world) {
+			moves := 0
+			for ; w.task.MergeEffect() != nil; moves++ {
+				w.lands(built)
+				w.checkEnds(task.CheckPassed)
+				w.lands(signal.Receipt{Error: "the target has moved", Landing: signal.LandingMoved})
+			}
+			if moves != 7 || !strings.Contains(w.task.Attention, "the target moved 7 times") {
+				w.t.Errorf("%d, %q", moves, w.task.Attention)
 			}
 		},
 	} {
@@ -184,4 +240,59 @@ func TestAnAgentTakesNothingOutOfTheLandingQueue(t *testing.T) {
 	w.refused(signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 1, Verb: engine.VerbUnland}, "only a person")
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbUnland})
 	w.refused(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbUnland}, "in no landing queue")
+}
+
+// A candidate that needs no check is recorded before the target moves, and stays known after it has: a squash has none of the
+// commits of its branch.
+func TestWorkWithoutChecksLandsByItsRecordedCandidate(t *testing.T) {
+	w := merges(t, nil)
+	w.lands(built)
+	if !w.task.Landing.Checked || w.task.CheckRun != nil || w.next() != workflow.MergeBranch {
+		t.Fatalf("%+v, %s", w.task.Landing, w.next())
+	}
+	w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.PRMerged, Evidence: []signal.Evidence{{Name: workflow.Merged, Holds: true, Base: "base", Head: "head"}}})
+	w.lands(signal.Receipt{OK: true, Commit: "commit", Candidate: candidate})
+	if l := w.task.Landing; w.task.Status != "done" || l.Outcome != task.Landed || !l.BringsHead("head") || l.BringsHead("later") || l.InProgress() || !w.task.Work.Landed {
+		t.Errorf("%s, %+v", w.task.Status, l)
+	}
+	w.decidedAgain()
+}
+
+// A project may let results from the workspace count for a candidate with the same tree. A check that passed on another
+// tree, or as it was defined before, still runs.
+func TestResultsFromTheWorkspaceAreReusedOnRequest(t *testing.T) {
+	for name, tt := range map[string]struct {
+		reuse         bool
+		tree, command string
+		runs          int
+	}{
+		"the same tree":             {true, "tree", twoChecks[0].CommandDigest(), 1},
+		"another tree":              {true, "other", twoChecks[0].CommandDigest(), 2},
+		"another command":           {true, "tree", "other", 2},
+		"a project that repeats it": {false, "tree", twoChecks[0].CommandDigest(), 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := handsOver(t, twoChecks)
+			w.turnEnds(1, "done")
+			w.perform()
+			a, _ := w.task.LiveAttempt(workflow.CheckRole)
+			w.must(signal.Signal{Kind: signal.Exit, Actor: task.Engine, Attempt: a.Number, Role: a.Role, Check: &task.CheckResult{
+				Name: "tests", Outcome: task.CheckPassed, Tree: tt.tree, Command: tt.command, Environment: twoChecks[0].EnvironmentDigest(),
+			}})
+			w.checkEnds(task.CheckPassed)
+			w.perform()
+			w.asksMerge()
+			r := built
+			r.Reuse = tt.reuse
+			w.lands(r)
+			runs := 0
+			for ; w.task.CheckRun != nil; runs++ {
+				w.checkEnds(task.CheckPassed)
+			}
+			if runs != tt.runs || !w.task.Landing.Checked {
+				t.Errorf("%d checks ran: %+v", runs, w.task.Landing)
+			}
+			w.decidedAgain()
+		})
+	}
 }

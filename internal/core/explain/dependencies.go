@@ -55,3 +55,11 @@ func (d *explainer) mergeWaitsText() string {
 	}
 	return fmt.Sprintf("; its merge %s", engine.DescribeUnmet(d.unmet()))
 }
+
+// readyText says that the pull request of the task is green and approved, as a part of a sentence, or "".
+func (d *explainer) readyText() string {
+	if d.t.PRReady == "" || d.t.PRURL == "" {
+		return ""
+	}
+	return "; its pull request is green and approved: merge " + d.t.PRURL
+}

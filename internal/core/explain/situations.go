@@ -90,9 +90,11 @@ var situations = []situation{
 		name:  "is in a landing queue",
 		holds: func(d *explainer, _ *workflow.State) bool { return d.t.MergeEffect() != nil },
 		item:  nothingWaits,
-		owner: func(d *explainer, _ *workflow.State) (string, string) { return theEngine, d.t.DescribeLanding() },
+		owner: func(d *explainer, _ *workflow.State) (string, string) {
+			return theEngine, d.t.DescribeLandingAt(d.sig.Queue)
+		},
 		unblock: func(d *explainer, _ *workflow.State) Unblock {
-			return Unblock{Opens: d.t.DescribeLanding(), Until: d.t.MergeEffect().NotBefore}
+			return Unblock{Opens: d.t.DescribeLandingAt(d.sig.Queue), Until: d.t.MergeEffect().NotBefore}
 		},
 	},
 	{
@@ -259,11 +261,11 @@ var situations = []situation{
 		name:  "waits for a decision",
 		holds: isKind(workflow.HumanDo),
 		item: func(d *explainer, s *workflow.State, it *Item) {
-			it.Kind, it.Text = ItemReview, "the work waits for a decision"+d.leftOut()+d.protectedText()+d.mergeWaitsText()
+			it.Kind, it.Text = ItemReview, "the work waits for a decision"+d.leftOut()+d.protectedText()+d.mergeWaitsText()+d.readyText()
 			it.Action, it.Verb = d.decisionAction(s)
 		},
 		owner: func(d *explainer, _ *workflow.State) (string, string) {
-			return aPerson, "it waits for a person's decision" + d.protectedText() + d.mergeWaitsText()
+			return aPerson, "it waits for a person's decision" + d.protectedText() + d.mergeWaitsText() + d.readyText()
 		},
 		unblock: func(d *explainer, s *workflow.State) Unblock {
 			if d.now.MergeHelps() && len(d.t.UnapprovedChanges()) > 0 {

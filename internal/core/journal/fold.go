@@ -222,6 +222,8 @@ func fieldOf(t *task.Task, name string) *string {
 		return &t.PRURL
 	case "pr_state":
 		return &t.PRState
+	case "pr_ready":
+		return &t.PRReady
 	case "tracker":
 		return &t.TrackerRef
 	}
@@ -432,7 +434,9 @@ func applyReceipt(t *task.Task, e *Entry) {
 	p.Error = e.Receipt.Error
 	p.NotBefore = e.RetryAt
 	switch e.Type {
-	case EffectFailed, LandingBuilt, LandingMoved:
+	case LandingMoved:
+		p.Moves++
+	case EffectFailed, LandingBuilt:
 	case EffectGaveUp, LandingEnded:
 		p.GivenUp = true
 	default:
@@ -442,6 +446,9 @@ func applyReceipt(t *task.Task, e *Entry) {
 			t.Pending = nil
 		}
 		effectDone(t, &done, e.Receipt)
+		if c := e.Receipt.Candidate; done.Do == task.MergeDo && c != nil {
+			t.Landing = &task.Landing{Candidate: *c, Checked: true, Outcome: task.Landed, Since: e.At}
+		}
 	}
 }
 

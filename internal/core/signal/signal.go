@@ -86,6 +86,7 @@ type Signal struct {
 	Missing    []string        `json:"missing,omitempty"`   // harnesses that a role may use and that are not installed
 	Absent     []int           `json:"-"`                   // attempts that have no process now; used only by explanations
 	Lost       *Lost           `json:"lost,omitempty"`      // restore, import: what the store does not contain
+	Queue      task.QueuePlace `json:"-"`                   // the place in the landing queue; used only by explanations
 	PauseCause task.PauseCause `json:"-"`                   // pause: what caused it, "" for a request; only the server sets it
 	Rules      int             `json:"rules,omitempty"`     // the rules to decide by; see engine.Rules
 	Told       bool            `json:"told,omitempty"`      // hypothetical: every agent already knows of the move
@@ -287,6 +288,9 @@ type Receipt struct {
 
 	Landing   string          `json:"landing,omitempty"`   // merge_branch: a step or the outcome of a landing; older journals do not contain it
 	Candidate *task.Candidate `json:"candidate,omitempty"` // merge_branch: what was built
+	Reuse     bool            `json:"reuse,omitempty"`     // merge_branch: results of checks in the workspace count for the candidate if it has the same tree
+	Files     []string        `json:"files,omitempty"`     // merge_branch: a person's files that are in the way; safe to show
+	Since     time.Time       `json:"since,omitzero"`      // merge_branch: since when somebody else keeps the target from moving
 
 	Harness    string `json:"harness,omitempty"`     // start of an agent: the harness that runs it
 	Model      string `json:"model,omitempty"`       // start of an agent: the model that was requested
@@ -298,6 +302,7 @@ const (
 	LandingBuilt = "built" // a candidate exists: the effect continues when its checks have passed
 	LandingMoved = "moved" // the target moved: a new candidate is needed
 	LandingBusy  = "busy"  // a person rebases or merges in the checkout of the target
+	LandingWaits = "waits" // a forge runs its checks, or brings the branch up to date
 )
 
 // Artifacts are the sections of TASK.md at the time of the signal.

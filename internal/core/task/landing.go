@@ -3,6 +3,7 @@ package task
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 )
@@ -13,6 +14,7 @@ import (
 type Landing struct {
 	Candidate `json:"candidate,omitzero"`
 	Checked   bool      `json:"checked,omitempty"` // every check passed on the candidate
+	Reuse     bool      `json:"reuse,omitempty"`   // results of checks in the workspace count if they are for the same tree
 	Outcome   string    `json:"outcome,omitempty"` // how it ended, "" while it is in progress
 	Why       string    `json:"why,omitempty"`     // with Outcome: the reason, in words
 	Files     []string  `json:"files,omitempty"`   // with Outcome: the files that conflict or are in the way; safe to show
@@ -22,6 +24,7 @@ type Landing struct {
 // A Candidate is a commit that was built on the tip of a target branch and contains the work of a task.
 type Candidate struct {
 	Target string `json:"target"`           // the branch
+	Remote string `json:"remote,omitempty"` // whose branch it is, "" for the branch here
 	Tip    string `json:"tip,omitempty"`    // the commit of the target that the candidate was built on
 	Head   string `json:"head,omitempty"`   // the commit of the task's branch
 	Commit string `json:"commit,omitempty"` // the candidate
@@ -36,6 +39,16 @@ const (
 	LandingFailed   = "failed"   // a check failed on the candidate
 	LandingBlocked  = "blocked"  // something that only a person can change is in the way
 )
+
+// TargetName returns the name by which git knows the target.
+func (c *Candidate) TargetName() string { return path.Join(c.Remote, c.Target) }
+
+// BringsHead reports whether the landing brought a commit, the last one of the task's branch, into the target, or is about
+// to: the candidate that contains its changes is checked. After a squash or a rebase the history of the target does not have
+// the commit itself.
+func (l *Landing) BringsHead(head string) bool {
+	return l != nil && head != "" && l.Head == head && l.Commit != "" && (l.Outcome == Landed || l.InProgress() && l.Checked)
+}
 
 // InProgress reports whether a candidate of the landing exists and has not landed.
 func (l *Landing) InProgress() bool { return l != nil && l.Outcome == "" }
@@ -56,7 +69,7 @@ func (l *Landing) Lines() []string {
 	}
 	out = append(out, "",
 		"Bring the branch up to date in its worktree, without a rebase, because others have seen its commits:", "",
-		"    git merge "+l.Target)
+		"    git merge "+l.TargetName())
 	if l.Outcome == LandingConflict {
 		out = append(out, "    # resolve every conflict, then", "    git add -A && git commit --no-edit")
 	}
@@ -69,14 +82,43 @@ func (l *Landing) Lines() []string {
 // DescribeLanding says how far the landing of a task is whose merge is requested.
 func (t *Task) DescribeLanding() string {
 	switch p := t.MergeEffect(); {
+	case p != nil && p.Error != "" && !p.NotBefore.IsZero():
+		return "the merge is tried again: " + p.Error
 	case t.Landing.InProgress() && t.Landing.Checked:
 		return "its work is being merged into " + t.Landing.Target
 	case t.Landing.InProgress() && t.CheckRun != nil:
 		return fmt.Sprintf("check %s runs on its work merged with %s", t.CheckRun.Name, t.Landing.Target)
-	case p != nil && p.Error != "":
-		return "the merge is tried again: " + p.Error
 	}
 	return "its work waits in the landing queue"
+}
+
+// A QueuePlace is the place of a task in its landing queue, from 1, and how many tasks are in the queue.
+type QueuePlace struct {
+	Position int `json:"position"`
+	Of       int `json:"of"`
+}
+
+// DescribeLandingAt is DescribeLanding with the place of the task, if others are in the queue.
+func (t *Task) DescribeLandingAt(at QueuePlace) string {
+	if at.Of < 2 {
+		return t.DescribeLanding()
+	}
+	return fmt.Sprintf("%s (number %d of %d)", t.DescribeLanding(), at.Position, at.Of)
+}
+
+// DescribeEnd says how the last landing ended, "" if it has not, or if there was none.
+func (l *Landing) DescribeEnd() string {
+	switch {
+	case l == nil || l.Outcome == "":
+		return ""
+	case l.Outcome == Landed:
+		return fmt.Sprintf("landed in %s as %.12s", l.TargetName(), l.Commit)
+	}
+	text := "did not land: " + l.Why
+	if len(l.Files) > 0 && l.Outcome == LandingConflict {
+		text += ": " + strings.Join(l.Files, ", ")
+	}
+	return text
 }
 
 // MergeEffect returns the pending request to land the task's work, or nil if there is none.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // A Project is a repository whose tasks share a pool of workspaces.
@@ -39,8 +41,26 @@ type Policy struct {
 
 	Unchanged PathPatterns `json:"unchanged,omitempty"` // paths that its tasks may not change without a person
 
-	HoldLanding bool `json:"hold_landing,omitempty"` // finished work waits in the landing queues
+	HoldLanding bool   `json:"hold_landing,omitempty"` // finished work waits in the landing queues
+	Land        string `json:"land,omitempty"`         // how work lands if nobody asks for a strategy; "" for LandAuto
+	MergePR     string `json:"merge_pr,omitempty"`     // who merges pull requests: MergePRAuto, or "" for a person
+	ReuseChecks bool   `json:"reuse_checks,omitempty"` // results of checks in a workspace count for a candidate with the same tree
 }
+
+// The ways in which work lands.
+const (
+	LandAuto   = "auto"   // a merge commit only if one is needed
+	LandFF     = "ff"     // never a merge commit
+	LandMerge  = "merge"  // always a merge commit
+	LandRebase = "rebase" // the commits of the branch again, on the target
+	LandSquash = "squash" // one commit with all changes of the branch
+)
+
+// LandStrategies lists the ways in which work lands.
+var LandStrategies = []string{LandAuto, LandFF, LandMerge, LandRebase, LandSquash}
+
+// MergePRAuto lets Orange merge pull requests.
+const MergePRAuto = "auto"
 
 // A Confirm lists the actions that need a person's confirmation.
 type Confirm struct {
@@ -124,6 +144,10 @@ func (p Policy) validatePolicy() error {
 		return fmt.Errorf("forge %q: give github or gitea", p.Forge.Kind)
 	case p.Confirm.Merge != "" && p.Confirm.Merge != ConfirmCode:
 		return fmt.Errorf("confirm merge=%q: give code or none", p.Confirm.Merge)
+	case p.Land != "" && !slices.Contains(LandStrategies, p.Land):
+		return fmt.Errorf("land %q: give %s", p.Land, strings.Join(LandStrategies, ", "))
+	case p.MergePR != "" && p.MergePR != MergePRAuto:
+		return fmt.Errorf("merge %q: give auto or person", p.MergePR)
 	case p.Permissions != "" && p.Permissions != "skip" && p.Permissions != "edits" && p.Permissions != "ask":
 		return fmt.Errorf("permissions %q: give skip, edits or ask", p.Permissions)
 	case b.TaskAttempts < 0 || b.TaskMicros < 0 || b.DayAttempts < 0 || b.DayMicros < 0:

@@ -79,6 +79,7 @@ type Resources struct {
 	TrackerRef  string `json:"tracker_ref,omitempty"`
 	PRURL       string `json:"pr_url,omitempty"`
 	PRState     string `json:"pr_state,omitempty"`
+	PRReady     string `json:"pr_ready,omitempty"` // head at which its required checks passed and people approve it, "" if not
 }
 
 // CurrentVisit is the stay of a task in its state. Most of it is reset at every transition.
@@ -293,6 +294,7 @@ type Effect struct {
 	NonBlocking bool     `json:"non_blocking,omitempty"` // for a tracker: the others do not wait for it once it has failed
 
 	Tries     int       `json:"tries,omitempty"`
+	Moves     int       `json:"moves,omitempty"` // for a merge: how often the target moved while its candidate was checked
 	NotBefore time.Time `json:"not_before,omitzero"`
 	GivenUp   bool      `json:"given_up,omitempty"`
 	Error     string    `json:"error,omitempty"`

@@ -177,7 +177,7 @@ func (d Executor) deliverWork(ctx context.Context, t task.Task, e task.Effect) (
 	case workflow.MergeBranch, workflow.Land:
 		done, err := d.Delivery.Merge(ctx, t, e)
 		if err != nil {
-			return local.EffectResult{Landing: done.Landing, Candidate: done.Candidate}, err
+			return local.EffectResult{Landing: done.Landing, Candidate: done.Candidate, InTheWay: done.InTheWay, Since: done.Since}, err
 		}
 		if done.Landing == "" {
 			done.Event = signal.PRMerged

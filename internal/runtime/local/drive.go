@@ -147,7 +147,7 @@ func (r *Runtime) performNext(id task.ID) bool {
 	result := signal.Receipt{
 		Effect: e.ID, OK: err == nil, Note: done.Note, Base: done.Base, Salvage: done.Salvage, Commit: done.Landed,
 		Session: done.Session, Harness: done.Harness, Model: done.Model, PromptHash: done.PromptHash,
-		Landing: done.Landing, Candidate: done.Candidate,
+		Landing: done.Landing, Candidate: done.Candidate, Reuse: done.Reuse, Files: done.InTheWay, Since: done.Since,
 	}
 	if err != nil {
 		var mistake *task.Mistake

@@ -117,3 +117,17 @@ func (l *landings) firstOf(project string) (out []task.ID) {
 	}
 	return out
 }
+
+// QueuePlace returns the place of a task in its landing queue, the zero value if it is in none.
+func (r *Runtime) QueuePlace(id task.ID) task.QueuePlace {
+	l := &r.landings
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	key, ok := l.of[id]
+	if !ok {
+		return task.QueuePlace{}
+	}
+	q := l.queues[key]
+	at := slices.IndexFunc(q.waiting, func(p task.LandingPlace) bool { return p.ID == id })
+	return task.QueuePlace{Position: at + 1, Of: len(q.waiting)}
+}

@@ -126,6 +126,9 @@ type EffectResult struct {
 	Landed       string          // commit that brought the work into the default branch, "" if none did
 	Fields       []signal.Field  // values of the record that the effect found or set
 	Landing      string          // merge: a step or the outcome of the landing, "" if it was merged
+	Reuse        bool            // merge: results of checks in the workspace count for the candidate if it has the same tree
+	InTheWay     []string        // merge: a person's files that are in the way
+	Since        time.Time       // merge: since when somebody else keeps the target from moving
 	Candidate    *task.Candidate // merge: what was built
 }
 

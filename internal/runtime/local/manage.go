@@ -36,7 +36,7 @@ func (r *Runtime) Explain(ctx context.Context, id task.ID) (explain.Explanation,
 			sig.Artifacts.Sections = doc.Sections()
 		}
 	}
-	sig.Evidence = r.gatherEvidence(ctx, def, &t, &sig, broken)
+	sig.Evidence, sig.Queue = r.gatherEvidence(ctx, def, &t, &sig, broken), r.QueuePlace(t.ID)
 	if r.Absent != nil {
 		sig.Absent = r.Absent(&t)
 	}

@@ -55,4 +55,10 @@ type Forge interface {
 	// MergePR merges a pull request if its head is still that commit. It returns nil if that was done before, and a
 	// *board.Refusal if it can never be done.
 	MergePR(ctx context.Context, number int, head string) error
+	// UpdatePR lets the forge bring the branch of a pull request up to date with its base, if its head is still that
+	// commit. The new head may appear a moment later. It returns a *board.Refusal if it can never be done.
+	UpdatePR(ctx context.Context, number int, head string) error
+	// RequiredChecks returns the names of the checks that pull requests into a branch must pass, in which * may stand for
+	// any text. It returns nil if the forge requires none, or does not say which.
+	RequiredChecks(ctx context.Context, branch string) ([]string, error)
 }

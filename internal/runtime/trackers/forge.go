@@ -246,6 +246,13 @@ func (g *pullRequestUpdate) recordPullRequest(ctx context.Context, pr *tracker.P
 	if g.t.PRState != pr.State {
 		fields = append(fields, signal.Field{Name: "pr_state", From: g.t.PRState, To: pr.State})
 	}
+	what := fmt.Sprintf("pull request %d is %s", pr.Number, strings.ToLower(pr.State))
+	if ready := g.readyHead(ctx, pr); ready != g.t.PRReady {
+		fields = append(fields, signal.Field{Name: "pr_ready", From: g.t.PRReady, To: ready})
+		if ready != "" {
+			what = fmt.Sprintf("pull request %d is green and approved", pr.Number)
+		}
+	}
 	if len(fields) == 0 {
 		return nil
 	}
@@ -254,7 +261,27 @@ func (g *pullRequestUpdate) recordPullRequest(ctx context.Context, pr *tracker.P
 			return err
 		}
 	}
-	return g.submitOnce(ctx, "", signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: fields}, fmt.Sprintf("pull request %d is %s", pr.Number, strings.ToLower(pr.State)))
+	return g.submitOnce(ctx, "", signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: fields}, what)
+}
+
+// readyHead returns the head of a pull request that only waits to be merged: people approve it, nobody requests changes, and
+// its required checks passed. It returns "" for any other. A forge that does not say what it requires is asked again in the
+// next round.
+func (g *pullRequestUpdate) readyHead(ctx context.Context, pr *tracker.PR) string {
+	approved, against := pr.ApprovedBy()
+	if g.forge == nil || pr.State != tracker.Open || pr.Branch != g.t.Branch || len(approved) == 0 || len(against) > 0 || pr.Mergeable == "no" {
+		return ""
+	}
+	required, err := g.forge.RequiredChecks(ctx, pr.Base)
+	if err != nil {
+		g.o.logWarning("read which checks are required", "task", g.t.ID, "error", err)
+		return g.t.PRReady
+	}
+	checks := tracker.RequiredChecks(pr.Checks, required)
+	if len(checks) == 0 || len(tracker.ChecksIn(checks, tracker.CheckPassed)) < len(checks) {
+		return ""
+	}
+	return pr.Head
 }
 
 // submitOnce submits a signal to the task; if key is not "", only once.

@@ -462,3 +462,35 @@ func TestThePullRequestOfThisMoment(t *testing.T) {
 func (r *env) link(url string) {
 	r.hub.change("ENG-1", func(is *tracker.Issue) { is.PRs = []tracker.PR{{Number: 41, URL: url, State: tracker.Open}} })
 }
+
+// A pull request that only waits to be merged is recorded at its head, until that is no longer true.
+func TestAPullRequestThatIsGreenAndApproved(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
+		r.begun("ENG-1", "Finished")
+		passed, approved := tracker.Check{Name: "build", State: tracker.CheckPassed}, tracker.Review{ID: "1", Author: "ann", Verdict: tracker.Approved}
+		for _, tt := range []struct {
+			name    string
+			head    string
+			checks  []tracker.Check
+			reviews []tracker.Review
+			want    string
+		}{
+			{"nothing is known", "c1", nil, nil, ""},
+			{"nobody approves it", "c1", []tracker.Check{passed}, nil, ""},
+			{"a required check is missing", "c1", []tracker.Check{{Name: "lint", State: tracker.CheckPassed}}, []tracker.Review{approved}, ""},
+			{"only what nobody requires is pending", "c1", []tracker.Check{passed, {Name: "lint", State: tracker.CheckPending}}, []tracker.Review{approved}, "c1"},
+			{"it has a new head", "c2", nil, []tracker.Review{approved}, ""},
+			{"it is ready again", "c2", []tracker.Check{passed}, []tracker.Review{approved}, "c2"},
+			{"somebody is against it", "c2", []tracker.Check{passed}, []tracker.Review{approved, {ID: "2", Author: "eve", Verdict: tracker.ChangesRequested}}, ""},
+		} {
+			r.pull("ENG-1", func(pr *tracker.PR) { pr.Head, pr.Checks, pr.Reviews = tt.head, tt.checks, tt.reviews })
+			news := r.sync().News
+			if got := r.of("ENG-1").PRReady; got != tt.want {
+				t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+			}
+			if heard(news, "is green and approved") != (tt.want != "") {
+				t.Errorf("%s: %q", tt.name, news)
+			}
+		}
+	})
+}

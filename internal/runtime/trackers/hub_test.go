@@ -277,6 +277,12 @@ func (m *fakeForge) ListMentioningPRs(_ context.Context, key string) ([]tracker.
 	return m.some(func(pr tracker.PR) bool { return strings.Contains(pr.Title, key) })
 }
 
+func (m *fakeForge) UpdatePR(context.Context, int, string) error { return errors.New("not done here") }
+
+func (m *fakeForge) RequiredChecks(context.Context, string) ([]string, error) {
+	return []string{"build"}, nil
+}
+
 func (m *fakeForge) MergePR(context.Context, int, string) error {
 	return errors.New("nobody asked for it")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"orange/internal/adapter/git"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/runtime/local"
@@ -12,8 +13,9 @@ import (
 	"orange/internal/view/humanize"
 )
 
-// checkCI reports whether every check that the forge has of the task's pull request passed at the head of the branch. A pull
-// request that is behind the branch shows nothing about it, and one without checks is not green.
+// checkCI reports whether every check that the forge requires of the task's pull request passed at the head of the branch. If
+// the forge does not say which it requires, all are. A pull request that is behind the branch shows nothing about it, and
+// one without checks is not green.
 func (s Source) checkCI(ctx context.Context, q *local.Question) (bool, string, error) {
 	if q.Task.Delivery != task.DeliverPR {
 		return false, fmt.Sprintf("project %s does not deliver by pull request: there are no checks of a forge", q.Project.Name), nil
@@ -28,26 +30,34 @@ func (s Source) checkCI(ctx context.Context, q *local.Question) (bool, string, e
 		return false, fmt.Sprintf("branch %s has no pull request: open one with orange task create-pr %s", q.Task.Branch, q.Task.ID), nil
 	case err != nil:
 		return false, "", err
-	case pr.Head != tip:
+	case pr.Head != tip && !s.isUpdated(ctx, q, &pr, tip):
 		return false, fmt.Sprintf("%s is at %.12s, and the branch is at %.12s: push it with orange task push %s", pr.URL, pr.Head, tip, q.Task.ID), nil
-	case len(pr.Checks) == 0:
-		return false, fmt.Sprintf("%s has no checks yet at %.12s", pr.URL, tip), nil
+	}
+	required, err := s.Required(ctx, q.Project)
+	if err != nil {
+		return false, "", err
+	}
+	checks, which := tracker.RequiredChecks(pr.Checks, required), "checks"
+	if len(required) > 0 {
+		which = "required checks"
+	}
+	if len(checks) == 0 {
+		return false, fmt.Sprintf("%s has no checks yet at %.12s", pr.URL, pr.Head), nil
 	}
 	for _, state := range [...]string{tracker.CheckFailed, tracker.CheckPending} {
-		if names := checksIn(pr.Checks, state); len(names) > 0 {
-			return false, fmt.Sprintf("checks of %s at %.12s: %s: %s", pr.URL, tip, state, ansi.OneLine(humanize.FirstFew(names, 5))), nil
+		if names := tracker.ChecksIn(checks, state); len(names) > 0 {
+			return false, fmt.Sprintf("%s of %s at %.12s: %s: %s", which, pr.URL, pr.Head, state, ansi.OneLine(humanize.FirstFew(names, 5))), nil
 		}
 	}
-	return true, fmt.Sprintf("all %d checks of %s passed at %.12s", len(pr.Checks), pr.URL, tip), nil
+	return true, fmt.Sprintf("all %d %s of %s passed at %.12s", len(checks), which, pr.URL, pr.Head), nil
 }
 
-// checksIn returns the names of the checks in a state.
-func checksIn(list []tracker.Check, state string) []string {
-	var out []string
-	for i := range list {
-		if list[i].State == state {
-			out = append(out, list[i].Name)
-		}
+// isUpdated reports whether the pull request has the work of the branch and, besides, only what the forge merged into it from
+// the base.
+func (s Source) isUpdated(ctx context.Context, q *local.Question, pr *tracker.PR, tip string) bool {
+	if s.Git.EnsureCommit(ctx, q.Project.Path, pr.Branch, pr.Head) != nil {
+		return false
 	}
-	return out
+	ok, err := s.Git.IsUpdateOf(ctx, q.Project.Path, git.Update{Head: pr.Head, Of: tip, Remote: "origin", Base: q.Project.DefaultBranch})
+	return err == nil && ok
 }

@@ -35,6 +35,8 @@ func TestTheChecksOfThePullRequestAreEvidence(t *testing.T) {
 			err = tracker.ErrNotFound
 		}
 		return pr, err
+	}, Required: func(ctx context.Context, p task.Project) ([]string, error) {
+		return client.RequiredChecks(ctx, p.DefaultBranch)
 	}}
 	q := local.Question{Name: workflow.CI, Project: task.Project{Name: "p", Path: dir, DefaultBranch: "main"}, Task: &task.Task{ID: "t", Branch: "feature"}}
 	probe := func(holds bool, detail string) {
@@ -57,6 +59,14 @@ func TestTheChecksOfThePullRequestAreEvidence(t *testing.T) {
 	probe(false, "failed: ci/test")
 	forge.AddCheck(t, head, tracker.Check{Name: "ci/test", State: tracker.CheckPassed})
 	probe(true, "all 2 checks")
+	forge.AddCheck(t, head, tracker.Check{Name: "nightly", State: tracker.CheckFailed})
+	probe(false, "failed: nightly")
+	forge.RequireChecks(t, "build", "ci/test")
+	probe(true, "all 2 required checks")
+	forge.RequireChecks(t, "build", "ci/deploy")
+	probe(false, "pending: ci/deploy")
+	forge.RequireChecks(t)
+	forge.AddCheck(t, head, tracker.Check{Name: "nightly", State: tracker.CheckPassed})
 
 	gitIn(t, dir, "commit", "-q", "--allow-empty", "-m", "more")
 	probe(false, "push it with orange task push t")

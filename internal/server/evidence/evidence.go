@@ -24,8 +24,9 @@ import (
 type Source struct {
 	Git       *git.Git
 	Pull      func(ctx context.Context, p task.Project, url, branch string) (tracker.PR, error)
-	Host      host.Evidence // what only the machine of the worktree knows
-	Recording bool          // effects are only recorded, and work counts as committed
+	Required  func(ctx context.Context, p task.Project) ([]string, error) // the checks that the forge requires; nil if it does not say
+	Host      host.Evidence                                               // what only the machine of the worktree knows
+	Recording bool                                                        // effects are only recorded, and work counts as committed
 }
 
 // Probe implements local.EvidenceSource.
@@ -41,6 +42,9 @@ func (s Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 		e.Holds, e.Detail, err = s.Git.IsMerged(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
 		if err == nil && e.Holds {
 			err = s.whatWasMerged(ctx, &q, &e)
+		}
+		if err == nil && !e.Holds {
+			err = s.checkLanded(ctx, &q, &e)
 		}
 		if err == nil && !e.Holds && q.Commit != "" { // the forge has merged this, and may have squashed it
 			if tip, kept, wrong := s.checkKept(ctx, &q); wrong == nil && kept && tip != "" {
@@ -77,6 +81,22 @@ func (s Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 		e.Holds, e.Detail = false, err.Error()
 	}
 	return e
+}
+
+// checkLanded accepts work whose commits are not in the default branch, but whose changes landed there by a commit that the
+// record names: after a squash or a rebase.
+func (s Source) checkLanded(ctx context.Context, q *local.Question, e *signal.Evidence) error {
+	tip, err := s.Git.BranchTip(ctx, q.Project.Path, q.Task.Branch)
+	if l := q.Task.Landing; err == nil && l.BringsHead(tip) {
+		var landed bool
+		if landed, err = s.Git.HasLanded(ctx, q.Project.Path, l.Commit, q.Project.DefaultBranch); landed {
+			e.Holds, e.Detail = true, fmt.Sprintf("branch %s (%.7s) landed as %.7s in %s", q.Task.Branch, tip, l.Commit, q.Project.DefaultBranch)
+			if w := q.Task.Work; w != nil {
+				e.Base, e.Head = w.Base, tip
+			}
+		}
+	}
+	return err
 }
 
 // whatWasMerged sets which commits of a branch were merged. It sets Empty if the branch has no commits of its own, because

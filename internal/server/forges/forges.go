@@ -66,26 +66,27 @@ type Directory struct {
 // openForge is a forge with the values it was made from. When they change, a new forge is made.
 type openForge struct {
 	remote string
+	land   string
 	policy task.Forge
 	forge  trackers.Forge
 }
 
 // findOrOpen returns the forge of a project. It calls open if there is none yet.
-func (d *Directory) findOrOpen(project, remote string, policy task.Forge, open func() (trackers.Forge, error)) (trackers.Forge, error) {
+func (d *Directory) findOrOpen(p task.Project, remote string, policy task.Forge, open func() (trackers.Forge, error)) (trackers.Forge, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if have, ok := d.open[project]; ok && have.remote == remote && have.policy == policy {
+	if have, ok := d.open[p.Name]; ok && have.remote == remote && have.policy == policy && have.land == p.Land {
 		return have.forge, nil
 	}
 	forge, err := open()
 	if err != nil {
-		delete(d.open, project)
+		delete(d.open, p.Name)
 		return nil, err
 	}
 	if d.open == nil {
 		d.open = map[string]openForge{}
 	}
-	d.open[project] = openForge{remote: remote, policy: policy, forge: forge}
+	d.open[p.Name] = openForge{remote: remote, land: p.Land, policy: policy, forge: forge}
 	return forge, nil
 }
 
@@ -103,8 +104,8 @@ func (d *Directory) ProjectForge(ctx context.Context, p task.Project) (trackers.
 		}
 		policy.Scope = scope
 	}
-	return d.findOrOpen(p.Name, remote, policy, func() (trackers.Forge, error) {
-		forge, err := d.newForge(p.Name, github.HostOf(remote), policy)
+	return d.findOrOpen(p, remote, policy, func() (trackers.Forge, error) {
+		forge, err := d.newForge(p, github.HostOf(remote), policy)
 		if err != nil {
 			return nil, task.Mistakef("the forge of %s: %v", p.Name, err)
 		}
@@ -113,13 +114,17 @@ func (d *Directory) ProjectForge(ctx context.Context, p task.Project) (trackers.
 }
 
 // newForge makes the client of a forge. It sends no request.
-func (d *Directory) newForge(project, host string, f task.Forge) (trackers.Forge, error) {
-	calls := NewHTTPClient(d.Log, transport.ClientOptions{Name: project, Secret: f.Token, Forbids: true})
+func (d *Directory) newForge(p task.Project, host string, f task.Forge) (trackers.Forge, error) {
+	method := ""
+	if p.Land == task.LandRebase || p.Land == task.LandSquash {
+		method = p.Land
+	}
+	calls := NewHTTPClient(d.Log, transport.ClientOptions{Name: p.Name, Secret: f.Token, Forbids: true})
 	if f.Kind == task.ForgeGitea {
-		return gitea.New(gitea.ForgeOptions{URL: cmp.Or(f.URL, "https://"+host), Scope: f.Scope, Token: SecretReader(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: calls})
+		return gitea.New(gitea.ForgeOptions{URL: cmp.Or(f.URL, "https://"+host), Scope: f.Scope, Token: SecretReader(cmp.Or(f.Token, "env:GITEA_TOKEN")), HTTP: calls, MergeStyle: method})
 	}
 	api := cmp.Or(f.URL, github.APIBase(host))
-	issues, forge, err := github.New(github.RepositoryOptions{URL: api, Scope: f.Scope, Token: GitHubSecret(f.Token, host), HTTP: calls})
+	issues, forge, err := github.New(github.RepositoryOptions{URL: api, Scope: f.Scope, Token: GitHubSecret(f.Token, host), HTTP: calls, MergeMethod: method})
 	if err != nil {
 		return nil, err
 	}
@@ -162,4 +167,14 @@ func (d *Directory) FindPullRequest(ctx context.Context, p task.Project, url, br
 		err = tracker.ErrNotFound
 	}
 	return pr, err
+}
+
+// RequiredChecks returns the names of the checks that the forge of a project requires of pull requests into its default
+// branch, or nil if the forge does not say.
+func (d *Directory) RequiredChecks(ctx context.Context, p task.Project) ([]string, error) {
+	forge, err := d.ProjectForge(ctx, p)
+	if err != nil || forge == nil {
+		return nil, err
+	}
+	return forge.RequiredChecks(ctx, p.DefaultBranch)
 }

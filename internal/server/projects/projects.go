@@ -101,6 +101,9 @@ func (p Registry) ChangeProject(ctx context.Context, name string, c wire.Project
 	setIfGiven(&have.Forge, c.Forge)
 	setIfGiven(&have.Confirm, c.Confirm)
 	setIfGiven(&have.HoldLanding, c.HoldLanding)
+	setIfGiven(&have.Land, c.Land)
+	setIfGiven(&have.MergePR, c.MergePR)
+	setIfGiven(&have.ReuseChecks, c.ReuseChecks)
 	if c.Vars != nil {
 		have.Vars = have.Vars.WithChanges(*c.Vars)
 	}

@@ -3,11 +3,15 @@ package workspaces
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"orange/internal/adapter/worktree"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 	"orange/internal/host"
 	"orange/internal/runtime/local"
 	"orange/internal/view/humanize"
@@ -20,6 +24,7 @@ type Manager struct {
 	Bound    func() (map[string]task.ID, error) // returns the task that holds each workspace
 	Project  func(name string) (task.Project, bool)
 	Projects func() []task.Project
+	EachTask func(f task.Filter, yield func(fold []byte) error) error
 	Log      *slog.Logger
 }
 
@@ -100,7 +105,9 @@ func (s Manager) CleanWorkspaces(ctx context.Context, request wire.CleanRequest)
 	if err != nil {
 		return nil, nil, err
 	}
-	swept, err := s.Host.CleanWorkspaces(ctx, s.Projects(), bound, worktree.Sweep{Dry: request.DryRun, Purge: request.Purge, Older: request.Older})
+	swept, err := s.Host.CleanWorkspaces(ctx, s.Projects(), bound, worktree.Sweep{
+		Dry: request.DryRun, Purge: request.Purge, Older: request.Older, Landing: s.landsIn,
+	})
 	for _, x := range swept.Removed {
 		removed = append(removed, wire.CleanedWorkspace{Name: x.Name, Path: x.Path, Why: describeRemoved(x, request.DryRun)})
 	}
@@ -110,7 +117,55 @@ func (s Manager) CleanWorkspaces(ctx context.Context, request wire.CleanRequest)
 	for _, x := range swept.Kept {
 		kept = append(kept, wire.CleanedWorkspace{Name: x.Name, Path: x.Path, Why: x.Reason})
 	}
-	return removed, kept, err
+	if err != nil {
+		return removed, kept, err
+	}
+	dropped, left, err := s.cleanKeptWork(ctx, request.DryRun)
+	return append(removed, dropped...), append(kept, left...), err
+}
+
+// openTasks returns the tasks that are not over.
+func (s Manager) openTasks() (list []task.Task, err error) {
+	err = s.EachTask(task.Filter{}, func(fold []byte) error {
+		var t task.Task
+		err := json.Unmarshal(fold, &t)
+		list = append(list, t)
+		return err
+	})
+	return list, err
+}
+
+// landsIn reports whether a task lands, or may still run a check, in a landing worktree.
+func (s Manager) landsIn(path string) (bool, error) {
+	open, err := s.openTasks()
+	return slices.ContainsFunc(open, func(t task.Task) bool {
+		checks := func(a task.Attempt) bool { return a.Role == workflow.CheckRole }
+		return (t.MergeEffect() != nil || slices.ContainsFunc(t.Attempts, checks)) && s.Host.LandingPath(&t) == path
+	}), err
+}
+
+// cleanKeptWork removes the refs of earlier landings whose tasks are over, and lists those that alone keep their commits.
+func (s Manager) cleanKeptWork(ctx context.Context, dry bool) (removed, kept []wire.CleanedWorkspace, err error) {
+	open, err := s.openTasks()
+	if err != nil {
+		return nil, nil, err
+	}
+	isOver := func(id task.ID) bool {
+		return !slices.ContainsFunc(open, func(t task.Task) bool { return t.ID == id })
+	}
+	for _, p := range s.Projects() {
+		dropped, left, err := s.Host.DropKeptWork(ctx, p, isOver, dry)
+		for _, k := range dropped {
+			removed = append(removed, wire.CleanedWorkspace{Name: k.Ref, Path: p.Path, Why: "its task is over, and a branch has the commit"})
+		}
+		for _, k := range left {
+			kept = append(kept, wire.CleanedWorkspace{Name: k.Ref, Path: p.Path, Why: fmt.Sprintf("no branch has its commit %.12s: give it one with git branch NAME %[1]s, or delete it with git update-ref -d %s", k.Commit, k.Ref)})
+		}
+		if err != nil {
+			s.Log.Warn("clean the work that is kept for landing", "component", "worktrees", "project", p.Name, "error", err)
+		}
+	}
+	return removed, kept, nil
 }
 
 // describeRemoved returns what happened, or would happen, to the files of a workspace.
@@ -121,6 +176,8 @@ func describeRemoved(x worktree.Removed, dry bool) string {
 	}
 	var said []string
 	switch {
+	case x.Landing:
+		return "no task lands in it, and a landing makes it again"
 	case len(x.Unsaved) > 0:
 		said = append(said, "its work would be kept ("+humanize.FirstFew(x.Unsaved, 5)+")")
 	case x.Salvage != "":

@@ -27,6 +27,35 @@ func (s *FakeServer) AdoptCommit(branch, commit string) {
 	}
 }
 
+// RequireChecks protects the base branch: pull requests must pass these checks.
+func (s *FakeServer) RequireChecks(_ testing.TB, names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.required = names
+}
+
+// RefuseMerges lets merges fail with GitHub's words for what it wants; "" accepts them again.
+func (s *FakeServer) RefuseMerges(words string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refusal = words
+}
+
+// ForbidMerging lets GitHub say that pull requests conflict with their base.
+func (s *FakeServer) ForbidMerging(conflict bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conflict = conflict
+}
+
+// UseRepository lets GitHub do its work in a real repository: update merges the base into a branch and calls
+// AdoptCommit later, and merge merges a branch into the base and returns the commit.
+func (s *FakeServer) UseRepository(update func(branch, base string), merge func(branch, base string) string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.update, s.merge = update, merge
+}
+
 // AcceptPull merges a pull request, like a person.
 func (s *FakeServer) AcceptPull(t testing.TB, number int) {
 	t.Helper()

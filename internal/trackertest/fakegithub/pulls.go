@@ -1,7 +1,9 @@
 package fakegithub
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -55,6 +57,79 @@ func (c *repositoryCall) openPull() *answer {
 	return replyJSON(http.StatusCreated, c.s.pullObject(c.s.filePull(0, want.Title, want.Body, c.s.opts.Account, pull{branch: branch, base: want.Base})))
 }
 
+// updatePull merges the base into the branch of a pull request.
+func (c *repositoryCall) updatePull() *answer {
+	is := c.pathPull()
+	if is == nil {
+		return notFound()
+	}
+	var want struct {
+		Head string `json:"expected_head_sha"`
+	}
+	if a := c.readBody(&want); a != nil {
+		return a
+	}
+	if is.closed || want.Head != "" && want.Head != is.pull.head {
+		return validationProblem("PullRequest", "", "custom", "expected head sha didn't match current head ref.")
+	}
+	if c.s.update != nil {
+		c.s.update(is.pull.branch, is.pull.base)
+	} else {
+		c.s.pushBranch(is.pull.branch)
+	}
+	return replyJSON(http.StatusAccepted, object{"message": "Updating pull request branch.", "url": c.s.apiURL("/pulls/%d", is.number)})
+}
+
+// showBranch shows a branch with its protection. Half of the required checks are those of the protection.
+func (c *repositoryCall) showBranch() *answer {
+	name := c.parts[1]
+	sha := c.s.refs[name]
+	if sha == "" {
+		return notFound()
+	}
+	who := object{"name": "a", "email": "a@example.com", "date": formatTime(c.s.nextTime())}
+	at := c.s.apiURL("/commits/%s", sha)
+	contexts, level := []string{}, "off"
+	if name == base && len(c.s.required) > 0 {
+		contexts, level = c.s.required[:len(c.s.required)/2], "non_admins"
+	}
+	return replyJSON(http.StatusOK, object{
+		"name": name, "protected": level != "off", "protection_url": c.s.apiURL("/branches/%s/protection", name),
+		"commit": object{
+			"sha": sha, "node_id": nodeID("C", 1), "url": at, "html_url": at, "comments_url": at + "/comments", "author": nil, "committer": nil, "parents": []object{},
+			"commit": object{"author": who, "committer": who, "message": "m", "tree": object{"sha": sha, "url": at}, "url": at, "comment_count": 0},
+		},
+		"_links":     object{"self": c.s.apiURL("/branches/%s", name), "html": c.s.pageURL("/tree/%s", name)},
+		"protection": object{"enabled": level != "off", "required_status_checks": object{"enforcement_level": level, "contexts": contexts, "checks": []object{}}},
+	})
+}
+
+// listRules lists the rules of a branch: the other half of the required checks.
+func (c *repositoryCall) listRules() *answer {
+	rules := []object{}
+	if c.parts[2] == base && len(c.s.required) > 0 {
+		checks := []object{}
+		for _, name := range c.s.required[len(c.s.required)/2:] {
+			checks = append(checks, object{"context": name})
+		}
+		rules = append(rules, object{
+			"type": "required_status_checks", "ruleset_id": 7, "ruleset_source_type": "Repository", "ruleset_source": c.s.owner + "/" + c.s.repo,
+			"parameters": object{"required_status_checks": checks, "strict_required_status_checks_policy": false},
+		})
+	}
+	return replyJSON(http.StatusOK, rules)
+}
+
+// missingChecks returns what GitHub says of a protected branch whose required checks have not passed, "" if they have.
+func (s *FakeServer) missingChecks(head string) string {
+	for _, name := range s.required {
+		if !slices.ContainsFunc(s.checks[head], func(c *check) bool { return c.name == name && c.state == "passed" }) {
+			return fmt.Sprintf("Required status check \"%s\" is expected.", name)
+		}
+	}
+	return ""
+}
+
 func (c *repositoryCall) mergePull() *answer {
 	is := c.pathPull()
 	if is == nil {
@@ -69,8 +144,16 @@ func (c *repositoryCall) mergePull() *answer {
 		return replyProblem(http.StatusMethodNotAllowed, "Pull Request is not mergeable")
 	case want.SHA != "" && want.SHA != is.pull.head:
 		return replyProblem(http.StatusConflict, "Head branch was modified. Review and try the merge again.")
+	case c.s.missingChecks(is.pull.head) != "":
+		return replyProblem(http.StatusMethodNotAllowed, c.s.missingChecks(is.pull.head))
+	case c.s.refusal != "":
+		return replyProblem(http.StatusMethodNotAllowed, c.s.refusal)
 	}
 	c.s.mergeItem(is)
+	if c.s.merge != nil {
+		is.pull.merge = c.s.merge(is.pull.branch, is.pull.base)
+		c.s.refs[is.pull.base] = is.pull.merge
+	}
 	return replyJSON(http.StatusOK, object{"sha": is.pull.merge, "merged": true, "message": "Pull Request successfully merged"})
 }
 

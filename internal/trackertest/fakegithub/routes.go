@@ -54,6 +54,7 @@ func (s *FakeServer) routeRequest(r *http.Request) *answer {
 		{"GET issues/*/sub_issues", (*repositoryCall).listChildren}, {"GET issues/*/dependencies/blocked_by", (*repositoryCall).listBlockers},
 		{"GET issues/*/timeline", (*repositoryCall).listTimeline},
 		{"GET pulls", (*repositoryCall).listPulls}, {"POST pulls", (*repositoryCall).openPull}, {"GET pulls/*", (*repositoryCall).showPull},
+		{"GET branches/*", (*repositoryCall).showBranch}, {"GET rules/branches/*", (*repositoryCall).listRules}, {"PUT pulls/*/update-branch", (*repositoryCall).updatePull},
 		{"PUT pulls/*/merge", (*repositoryCall).mergePull}, {"GET pulls/*/reviews", (*repositoryCall).listReviews}, {"GET pulls/*/comments", (*repositoryCall).listRemarks},
 		{"GET commits/*/check-runs", (*repositoryCall).listRuns}, {"GET commits/*/status", (*repositoryCall).showStatus},
 	} {

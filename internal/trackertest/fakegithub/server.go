@@ -42,7 +42,13 @@ type FakeServer struct {
 	ticks int64 // of the clock: every change takes a second
 	ids   int64
 
-	undecided  int // reads of a pull request that leave open whether it can be merged
+	undecided int // reads of a pull request that leave open whether it can be merged
+
+	required   []string // checks that pull requests into the base must pass
+	conflict   bool     // pull requests do not merge cleanly
+	refusal    string   // why it merges nothing, in GitHub's words
+	update     func(branch, base string)
+	merge      func(branch, base string) string
 	last       int // highest number of an issue or a pull request
 	labels     []*issueLabel
 	items      map[int]*item

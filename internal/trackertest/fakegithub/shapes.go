@@ -207,6 +207,9 @@ func (s *FakeServer) pullObject(is *item) object {
 	o := s.pullSimple(is)
 	o["merged"], o["merged_by"], o["maintainer_can_modify"], o["rebaseable"] = is.pull.merged, nil, false, nil
 	o["mergeable"], o["mergeable_state"] = true, "clean"
+	if s.conflict {
+		o["mergeable"], o["mergeable_state"] = false, "dirty"
+	}
 	if is.closed || s.undecided > 0 {
 		s.undecided = max(0, s.undecided-1)
 		o["mergeable"], o["mergeable_state"] = nil, "unknown"

@@ -89,6 +89,7 @@ type Server struct {
 
 	Definition func(t *task.Task) (*workflow.Definition, error)
 	Inbox      func(ctx context.Context, project string) ([]explain.Item, error)
+	QueuePlace func(id task.ID) task.QueuePlace      // the place of a task in its landing queue; nil: unknown
 	Reasons    func(*task.Task) []explain.WaitReason // why a task waits for a person; nil: unknown
 	Where      func(ctx context.Context, path string) (wire.Location, error)
 

@@ -126,6 +126,7 @@ func (s *Server) listTaskLines(r *http.Request) (wire.TaskTable, error) {
 	for i, t := range tasks {
 		if t != nil {
 			out.Tasks[i] = wire.NewTaskLine(&t.Task)
+			out.Tasks[i].Place = s.queuePlace(t.Task.ID).Position
 		}
 	}
 	return out, err

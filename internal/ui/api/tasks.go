@@ -146,12 +146,23 @@ func (s *Server) showTask(r *http.Request) (wire.TaskDetails, error) {
 	if s.Reasons != nil {
 		out.Reasons = s.Reasons(&t)
 	}
+	if at := s.queuePlace(t.ID); at.Of > 0 {
+		out.Queue = &at
+	}
 	if doc, err := s.Folders.ReadTaskFile(t.Project, t.ID); err != nil {
 		out.Problem = err.Error()
 	} else {
 		out.Body = string(doc.Body())
 	}
 	return out, nil
+}
+
+// queuePlace returns the place of a task in its landing queue.
+func (s *Server) queuePlace(id task.ID) task.QueuePlace {
+	if s.QueuePlace == nil {
+		return task.QueuePlace{}
+	}
+	return s.QueuePlace(id)
 }
 
 func (s *Server) loadTask(r *http.Request) (task.Task, error) {

@@ -306,7 +306,7 @@ func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 		"--parent": completeRows(deps, false, nil), "--role": completeRoles(deps), "--attempt": completeAttempts(deps),
 
 		"task list --status": completeStatuses(deps), "task update --status": completeTargets(deps), "task create --status": completeFirstStates(deps),
-		"task wait --for": completeStates(deps), "task replay --at": completeSeqs(deps), "task merge --strategy": completeFixed("auto\ta merge commit if one is needed", "ff\tno merge commit", "merge\talways a merge commit"),
+		"task wait --for": completeStates(deps), "task replay --at": completeSeqs(deps), "task merge --strategy": completeStrategies, "--land": completeStrategies, "--merge": completeFixed("auto\tOrange, through the forge", "person\tyou, at the forge"),
 		"--column": completeColumns(deps), "--tag": completeTags(deps), "--remove": completeTags(deps),
 		"--delivery": completeFixed("local\tit stays here", "push\tthe branch is pushed", "pr\ta pull request is opened"), "--forge": completeFixed("github", "gitea"),
 		"--token": secretPlaces, "--webhook-secret": secretPlaces, "--forge-token": secretPlaces,
@@ -321,6 +321,10 @@ func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 	maps.Copy(out, decideWords(deps))
 	return out
 }
+
+// completeStrategies offers the ways in which work lands.
+var completeStrategies = completeFixed("auto\ta merge commit if one is needed", "ff\tno merge commit", "merge\talways a merge commit",
+	"rebase\tits commits again on the target", "squash\tone commit")
 
 // efforts lists the effort levels of all agents.
 var efforts = []string{"none", "off", "minimal", "low", "medium", "high", "xhigh", "max"}

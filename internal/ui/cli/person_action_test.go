@@ -49,7 +49,7 @@ func TestPersonActions(t *testing.T) {
 		{name: "merge, nothing comes of it", args: "task merge one", prepare: follow(done), out: "Merged proj/feature; oneAAAAA stays working\n"},
 		{name: "merge by a strategy", args: "task merge " + idOne + " --strategy merge", prepare: follow(move, done),
 			asked: []string{request(`"actor":"human","verb":"merge","arg":"merge"`)}},
-		{name: "merge by an odd strategy", args: "task merge one --strategy octopus", code: 2, err: `strategy "octopus" is not known: give auto, ff or merge`, asked: []string{}},
+		{name: "merge by an odd strategy", args: "task merge one --strategy octopus", code: 2, err: `strategy "octopus" is not known: give auto, ff, merge, rebase or squash`, asked: []string{}},
 		{name: "merge, at the second try", args: "task merge one", prepare: follow(failed, move, strings.Replace(done, `"tries":1`, `"tries":2`, 1)),
 			out: "Merged proj/feature", err: "orange: merge failed and is tried again in 4s: locked\n"},
 		{name: "merge, given up", args: "task merge one", prepare: follow(receipt(6, "gave-up", `"tries":1,`+about("main has moved: rebase it"))), code: 1,

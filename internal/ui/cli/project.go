@@ -178,11 +178,11 @@ func printProjects(w io.Writer, projects []task.Project) error {
 		_, err := fmt.Fprintln(w, "No projects. Add one with: orange project add")
 		return err
 	}
-	rows := [][]string{{"NAME", "POOL", "WORKFLOW", "BASE", "MODEL", "DELIVERY", "BUDGET", "CONFIRM", "VARIABLES", "CHECKS", "UNCHANGED", "PATH"}}
+	rows := [][]string{{"NAME", "POOL", "WORKFLOW", "BASE", "MODEL", "DELIVERY", "LAND", "BUDGET", "CONFIRM", "VARIABLES", "CHECKS", "UNCHANGED", "PATH"}}
 	for _, p := range projects {
 		variables := strings.Join(slices.Sorted(maps.Keys(p.Vars)), ", ")
 		rows = append(rows, []string{p.Name, strconv.Itoa(p.PoolSize), orDash(p.Workflow), orDash(p.DefaultBranch), p.Model,
-			string(p.Delivery), budgetText(p.Budget), confirmText(p.Confirm), variables, checkNames(p.Checks), strings.Join(p.Unchanged, ", "), p.Path})
+			string(p.Delivery), p.Land, budgetText(p.Budget), confirmText(p.Confirm), variables, checkNames(p.Checks), strings.Join(p.Unchanged, ", "), p.Path})
 	}
 	return printTable(w, 0, dropEmptyColumns(rows))
 }
@@ -334,6 +334,8 @@ type policyFlags struct {
 	vars                      task.Vars
 	check                     []string
 	unchanged, mayChange      []string
+	land, merge               string
+	reuseChecks               bool
 	given                     func(flag string) bool
 }
 
@@ -345,6 +347,9 @@ func newPolicyFlags(cmd *cobra.Command) *policyFlags {
 	f.StringVar(&p.agentFlags, "agent-flags", "", "further options of its agents, as in \"--max-turns 50\"; of tasks that name no other agent")
 	f.StringVar(&p.permissions, "permissions", "", "what its agents may do without asking: skip (everything), edits or ask (default skip)")
 	f.StringVar(&p.delivery, "delivery", "", "how finished work leaves this machine: local, push or pr (default local)")
+	f.StringVar(&p.land, "land", "", "how work lands if a merge names no strategy: "+landStrategies+" (default auto)")
+	f.StringVar(&p.merge, "merge", "", "who merges its pull requests: auto (Orange, when a merge is requested and the forge's checks passed) or person (default person)")
+	f.BoolVar(&p.reuseChecks, "reuse-checks", false, "do not repeat a check on merged work whose tree is the one on which it passed in the workspace; --reuse-checks=false repeats it")
 	f.StringVar(&p.setup, "setup", "", "shell command that prepares a workspace for a task")
 	f.StringVar(&p.teardown, "teardown", "", "shell command for a workspace before it is given back")
 	f.StringVar(&p.forge.Kind, "forge", "", "where pull requests live: github or gitea (default: github)")
@@ -382,6 +387,10 @@ func (p *policyFlags) checkFlags() error {
 		return usageError("--base is empty: name a branch of the repository")
 	case p.given("delivery") && d != task.DeliverLocal && !d.PushesBranch():
 		return usageError("delivery %q is not known: give local, push or pr", p.delivery)
+	case p.given("land") && !slices.Contains(task.LandStrategies, p.land):
+		return usageError("--land %q is not known: give %s", p.land, landStrategies)
+	case p.given("merge") && p.merge != task.MergePRAuto && p.merge != mergeByPerson:
+		return usageError("--merge %q is not known: give auto or person", p.merge)
 	case config.CheckSecret(p.forge.Token) != nil:
 		return usageError("--forge-token: %w", config.CheckSecret(p.forge.Token))
 	case p.taskAttempts < 0:
@@ -425,7 +434,7 @@ func (p *policyFlags) newPolicy() (task.Policy, error) {
 	if err != nil {
 		return task.Policy{}, usageError("--unchanged: %w", err)
 	}
-	return task.Policy{Checks: checks, Unchanged: unchanged, Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.mergedBudget(task.Budget{}), Forge: p.forge, Model: p.model, AgentFlags: p.agentFlags, Permissions: p.permissions, Vars: task.Vars(nil).WithChanges(p.vars)}, nil
+	return task.Policy{Land: p.land, MergePR: mergePR(p.merge), ReuseChecks: p.reuseChecks, Checks: checks, Unchanged: unchanged, Confirm: confirm, Delivery: task.Delivery(p.delivery), Setup: p.setup, Teardown: p.teardown, Budget: p.mergedBudget(task.Budget{}), Forge: p.forge, Model: p.model, AgentFlags: p.agentFlags, Permissions: p.permissions, Vars: task.Vars(nil).WithChanges(p.vars)}, nil
 }
 
 // applyTo adds the given flags to a change. It leaves out the budget, which depends on the previous one.
@@ -453,6 +462,16 @@ func (p *policyFlags) applyTo(c *wire.ProjectChange) {
 		c.Permissions = &p.permissions
 	}
 	c.Checks, c.Unchanged = p.check, p.pathChanges()
+	if p.given("land") {
+		c.Land = &p.land
+	}
+	if p.given("merge") {
+		merge := mergePR(p.merge)
+		c.MergePR = &merge
+	}
+	if p.given("reuse-checks") {
+		c.ReuseChecks = &p.reuseChecks
+	}
 	if p.given("setup") {
 		c.Setup = &p.setup
 	}
@@ -463,6 +482,20 @@ func (p *policyFlags) applyTo(c *wire.ProjectChange) {
 		c.Forge = &p.forge
 	}
 }
+
+// mergeByPerson is the value of --merge that leaves pull requests to people.
+const mergeByPerson = "person"
+
+// mergePR returns the policy that a value of --merge names.
+func mergePR(flag string) string {
+	if flag == mergeByPerson {
+		return ""
+	}
+	return flag
+}
+
+// landStrategies lists the values of --land and --strategy for people.
+var landStrategies = strings.Join(task.LandStrategies[:len(task.LandStrategies)-1], ", ") + " or " + task.LandStrategies[len(task.LandStrategies)-1]
 
 // pathChanges returns the patterns of paths that are added, and those that are removed.
 func (p *policyFlags) pathChanges() []string {
@@ -541,6 +574,15 @@ func policyText(p task.Project) string {
 	}
 	if p.Delivery != "" {
 		out += ", delivery " + string(p.Delivery)
+	}
+	if p.Land != "" {
+		out += ", land " + p.Land
+	}
+	if p.MergePR != "" {
+		out += ", merge " + p.MergePR
+	}
+	if p.ReuseChecks {
+		out += ", checks are reused"
 	}
 	if b := budgetText(p.Budget); b != "" {
 		out += ", at most " + b

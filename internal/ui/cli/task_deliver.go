@@ -2,12 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/task"
-	"orange/internal/core/workflow"
 )
 
 func newTaskMerge(deps Deps) *cobra.Command {
@@ -15,17 +15,18 @@ func newTaskMerge(deps Deps) *cobra.Command {
 	cmd := personActionCommand(deps, d, &cobra.Command{
 		Use: "merge <id>", Short: "Merge the branch of a task",
 		Long: "Merge the branch of a task into the default branch and wait for how it goes. A project that delivers\n" +
-			"by pull requests leaves the merge to its forge: then it is looked for there, unless ff or merge is\n" +
-			"asked for. The task moves on by its workflow once the commit is there.",
+			"by pull requests leaves the merge to its forge, unless a strategy other than auto is asked for: then it is\n" +
+			"looked for there, or made there with --merge auto of the project. The task moves on by its workflow once\n" +
+			"the commit is there.",
 		Example: "  orange task merge MFTsZyeO\n" +
 			"  orange task merge MFTsZyeO --code 123456   # the code was shown by notification\n" +
 			"  orange task merge MFTsZyeO --strategy merge --no-wait",
 	})
-	cmd.Flags().StringVar(&d.arg, "strategy", "", "auto: a merge commit only if one is needed; ff: never; merge: always (default: as its pull request was merged; without one, auto)")
+	cmd.Flags().StringVar(&d.arg, "strategy", "", "auto: a merge commit only if one is needed; ff: never; merge: always; rebase: its commits again on the target; squash: one commit (default: as its pull request was merged; without one, --land of the project)")
 	codeFlag(cmd)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if cmd.Flags().Changed("strategy") && d.arg != workflow.MergeAuto && d.arg != "ff" && d.arg != "merge" {
-			return usageError("strategy %q is not known: give auto, ff or merge", d.arg)
+		if cmd.Flags().Changed("strategy") && !slices.Contains(task.LandStrategies, d.arg) {
+			return usageError("strategy %q is not known: give %s", d.arg, landStrategies)
 		}
 		return nil
 	}

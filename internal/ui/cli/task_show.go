@@ -95,6 +95,8 @@ func taskNote(now time.Time, t *wire.TaskLine) string {
 		return "crashed"
 	case t.Queued:
 		return "queued"
+	case t.Landing && t.Place > 1:
+		return fmt.Sprintf("landing, number %d", t.Place)
 	case t.Landing:
 		return "landing"
 	case len(t.Roles) == 0:
@@ -181,6 +183,7 @@ func taskDetails(now time.Time, v wire.TaskDetails) [][]string {
 	for _, c := range overview.ChecksOf(t) {
 		add("Check", describeCheck(now, &c))
 	}
+	add("Landing", v.DescribeLanding())
 	add("Needs approval", strings.Join(task.PathsOf(t.UnapprovedChanges()), ", "))
 	add("Approved", strings.Join(task.PathsOf(t.ApprovedChanges), ", "))
 	add("Counters", narrate.DescribeCounters(t.Counters))

@@ -108,7 +108,8 @@ func newWorkspaceGC(deps Deps) *cobra.Command {
 		Use: "gc", Short: "Remove unused workspaces; work in them is salvaged first", Args: requireArguments(0, 0),
 		Long: "Remove worktrees beyond the size of the pool, and those of projects that are gone. Work in them is\n" +
 			"kept first, and files that git ignores are moved to a folder that is named; one that a task holds\n" +
-			"stays. Such folders are deleted only with --purge.",
+			"stays. Such folders are deleted only with --purge. Landing worktrees in which no task lands are removed\n" +
+			"too, and refs of earlier landings whose commits are on a branch.",
 		Example: "  orange workspace gc --dry-run\n  orange workspace gc --purge --older 30d",
 	}
 	cmd.Flags().BoolVar(&how.DryRun, "dry-run", false, "only say what would be removed")

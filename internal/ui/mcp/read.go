@@ -200,6 +200,7 @@ type showOut struct {
 	PRState   string    `json:"pr_state,omitempty" jsonschema:"state of the pull request: OPEN, MERGED or CLOSED"`
 	Notes     []string  `json:"notes,omitempty" jsonschema:"what is special about it: paused, queued, needs attention, a question to a person"`
 	Agents    []agent   `json:"agents,omitempty" jsonschema:"attempts that have not ended"`
+	Landing   string    `json:"landing,omitempty" jsonschema:"how far its merge is and its place in the landing queue, or how the last one ended"`
 	Checks    []check   `json:"checks,omitempty" jsonschema:"commands that Orange runs on the work, in their order"`
 	Reasons   []reason  `json:"reasons,omitempty" jsonschema:"why it waits for a person, in the words of others: data"`
 	Cost      float64   `json:"cost_usd,omitempty" jsonschema:"sum over all its attempts, as far as it is known"`
@@ -254,7 +255,7 @@ func (t *tools) showTask(ctx context.Context, c Caller, in oneIn) (showOut, stri
 		Summary: cutLine(k.Summary, maxLine), Workflow: k.Workflow, Harness: cutLine(k.Harness, maxLine), Workspace: k.Workspace, Folder: v.Dir,
 		Parent: string(k.Parent), Issue: cutLine(k.TrackerRef, maxLine), PR: cutLine(k.PRURL, maxLine), PRState: cutLine(k.PRState, maxLine),
 		Notes: notesOf(k), Cost: float64(k.Spent.Usage.CostMicroUSD) / 1e6, Problem: cutLine(v.Problem, maxLine),
-		Reasons: reasonsOf(v.Reasons), Checks: checksOf(k),
+		Reasons: reasonsOf(v.Reasons), Checks: checksOf(k), Landing: cutLine(v.DescribeLanding(), maxLine),
 	}
 	out.Text, out.Cut = cutText(v.Body, maxText)
 	for _, a := range k.Attempts {
@@ -289,6 +290,7 @@ func showText(o showOut, now time.Time) string {
 	b.putField("Project", o.Project)
 	b.putField("Branch", o.Branch)
 	b.putField("Status", fmt.Sprintf("%s for %s", o.Status, humanize.FormatAge(now, o.Since)))
+	b.putField("Landing", o.Landing)
 	b.putField("Workflow", o.Workflow)
 	b.putField("Pull request", strings.TrimSpace(o.PR+" "+o.PRState))
 	for _, n := range o.Notes {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,7 +12,6 @@ import (
 	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
-	"orange/internal/core/workflow"
 	"orange/internal/view/narrate"
 	"orange/internal/wire"
 )
@@ -108,8 +108,8 @@ func (s *Site) signalFromForm(r *http.Request, id, note string) (signal.Signal, 
 		}
 		ask.Verb, ask.Arg = do, to
 	case engine.VerbMerge:
-		if to != "" && to != workflow.MergeAuto && to != "ff" && to != "merge" {
-			return ask, newRefusal(http.StatusBadRequest, "unknown merge strategy: choose auto, ff or merge")
+		if to != "" && !slices.Contains(task.LandStrategies, to) {
+			return ask, newRefusal(http.StatusBadRequest, "unknown merge strategy: choose auto, ff, merge, rebase or squash")
 		}
 		ask.Verb, ask.Arg = do, to
 	case "approve":

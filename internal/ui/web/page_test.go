@@ -133,7 +133,7 @@ func TestActions(t *testing.T) {
 		"resume":                   {a, url.Values{"do": {"resume"}}, signal.Signal{Kind: signal.Resume}, 303, ""},
 		"delete":                   {"E0000000000000000000e", url.Values{"do": {"delete"}}, signal.Signal{Kind: signal.Delete}, 303, ""},
 		"a check":                  {c, url.Values{"do": {"check:tests"}}, signal.Signal{Kind: signal.Request, Verb: "check", Arg: "tests"}, 409, "it has no"},
-		"merge in an unknown way":  {c, url.Values{"do": {"merge:octopus"}}, signal.Signal{}, 400, "choose auto, ff or merge"},
+		"merge in an unknown way":  {c, url.Values{"do": {"merge:octopus"}}, signal.Signal{}, 400, "choose auto, ff, merge, rebase or squash"},
 		"something else":           {a, url.Values{"do": {"explode"}}, signal.Signal{}, 400, "unknown action"},
 		"another task":             {"Z0000000000000000000z", url.Values{"do": {"pause"}}, signal.Signal{}, 404, "not found"},
 		"no task at all":           {"a%2Fb", url.Values{"do": {"pause"}}, signal.Signal{}, 404, "task not found: &#34;a/b&#34;"},
