@@ -47,6 +47,7 @@ func TestGitea(t *testing.T) {
 		"tokens that may do less":                         scopes,
 		"a server that fails":                             failing,
 		"clients that open the same at once":              atOnce,
+		"many tasks that land":                            landMany,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s.open(t, strings.NewReplacer(" ", "-", "'", "").Replace(name))) })
 	}
