@@ -195,6 +195,7 @@ func (s *Server) buildRuntime() error {
 		Codes:    notifications.Codes{Config: s.settings, Git: s.git},
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
 		Defaults: s.defaults,
+		Priority: func(t *task.Task) int { return s.trackerService.PriorityOf(t) },
 		Fault:    s.fault,
 	}
 	if s.cfg.Record {

@@ -121,19 +121,13 @@ func predecessorName(p task.Predecessor) string {
 	return p.Branch + " (" + id + ")"
 }
 
-// decideOnPredecessors handles the news that a task that this one is after landed, was cancelled or was reopened. A task in its
-// queue starts if nothing keeps it any more; a merge that waits is carried out, because NextEffect returns it again.
+// decideOnPredecessors records that a task that this one is after landed, was cancelled or was reopened. A task in its queue
+// starts when its turn comes, which the runtime knows; a merge that waits is carried out, because NextEffect returns it again.
 func (d *decider) decideOnPredecessors() Verdict {
 	if now := d.sig.Predecessors; now != nil && !slices.Equal(now, d.t.Predecessors) {
 		e := d.newEntry(journal.PredecessorMoved)
 		e.Reason, e.Predecessors = describeMoved(d.t.Predecessors, now), now
-		d.pushEntry(e)
-	}
-	if d.t.Queued && len(d.unmet()) == 0 && d.leaveQueue() == Advance {
-		return Advance
-	}
-	if len(d.entries) > 0 {
-		return Record
+		return d.finishWith(e, Record)
 	}
 	return Stay
 }
@@ -174,26 +168,44 @@ func (s *Situation) WaitsToLand() bool {
 
 // absoluteFields returns the fields of an update with the whole list of the tasks that the task is after.
 func (d *decider) absoluteFields() ([]signal.Field, string) {
-	relative := func(f signal.Field) bool { return f.Name == FieldAddAfter || f.Name == FieldDropAfter }
-	if !slices.ContainsFunc(d.sig.Fields, relative) {
+	if !ChangesAfter(d.sig) {
 		return d.sig.Fields, ""
 	}
-	var out []signal.Field
-	after := slices.Clone(d.t.After)
-	for _, f := range d.sig.Fields {
+	after, why := AfterUpdate(d.t.After, d.sig.Fields)
+	out := slices.DeleteFunc(slices.Clone(d.sig.Fields), changesAfter)
+	return append(out, signal.Field{Name: journal.FieldAfter, To: task.JoinIDs(after)}), why
+}
+
+// AfterUpdate returns the tasks that a task is after when an update has changed its fields, or why the update cannot be made.
+func AfterUpdate(after []task.ID, fields []signal.Field) (out []task.ID, why string) {
+	out = slices.Clone(after)
+	for _, f := range fields {
+		if !changesAfter(f) {
+			continue
+		}
 		id := task.ID(f.To)
-		switch at := slices.Index(after, id); {
-		case !relative(f):
-			out = append(out, f)
+		switch at := slices.Index(out, id); {
+		case f.Name == journal.FieldAfter:
+			out = task.SplitIDs(f.To)
 		case f.Name == FieldDropAfter && at < 0:
-			return nil, fmt.Sprintf("the task is not after %s", humanize.ShortID(f.To))
+			return out, fmt.Sprintf("the task is not after %s", humanize.ShortID(f.To))
 		case f.Name == FieldDropAfter:
-			after = slices.Delete(after, at, at+1)
+			out = slices.Delete(out, at, at+1)
 		case at < 0:
-			after = append(after, id)
+			out = append(out, id)
 		}
 	}
-	return append(out, signal.Field{Name: journal.FieldAfter, To: task.JoinIDs(after)}), ""
+	return out, ""
+}
+
+// ChangesAfter reports whether a signal is an update of what a task is after.
+func ChangesAfter(sig *signal.Signal) bool {
+	return sig.Kind == signal.Update && slices.ContainsFunc(sig.Fields, changesAfter)
+}
+
+// changesAfter reports whether a field of an update says what the task is after.
+func changesAfter(f signal.Field) bool {
+	return f.Name == FieldAddAfter || f.Name == FieldDropAfter || f.Name == journal.FieldAfter
 }
 
 // badAfter returns what is wrong with the tasks that a task is to be after, or "".

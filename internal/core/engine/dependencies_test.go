@@ -33,9 +33,14 @@ func beginAfter(t *testing.T, name string, spawn bool) *world {
 	return w
 }
 
+// predecessorMoved tells the task what became of its predecessor, and gives it its turn if it waits in its queue.
 func (w *world) predecessorMoved(state task.PredecessorState) engine.Decision {
 	w.t.Helper()
-	return w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.PredecessorMoved, Predecessors: pred(state)})
+	d := w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.PredecessorMoved, Predecessors: pred(state)})
+	if w.task.Queued {
+		w.must(signal.Signal{Kind: signal.Ready, Actor: task.Engine, Predecessors: pred(state)})
+	}
+	return d
 }
 
 func TestWhatBecameOfAPredecessor(t *testing.T) {
@@ -91,7 +96,7 @@ func TestATaskStartsWhenItsPredecessorsHaveLanded(t *testing.T) {
 		}
 	}
 	d := w.predecessorMoved(task.PredecessorLanded)
-	if w.task.Status != "planning" || len(d.Entries) != 2 || d.Entries[0].Type != journal.PredecessorMoved || d.Entries[0].Reason != "other (00000000) landed" {
+	if w.task.Status != "planning" || len(d.Entries) != 1 || d.Entries[0].Type != journal.PredecessorMoved || d.Entries[0].Reason != "other (00000000) landed" {
 		t.Errorf("%s, %+v", w.task.Status, d.Entries)
 	}
 	if again := w.predecessorMoved(task.PredecessorLanded); len(again.Entries) > 0 {
