@@ -55,6 +55,8 @@ type TaskDetails struct {
 	Issue *tracker.IssueStatus `json:"issue,omitempty"` // the issue as it was last read
 
 	Reasons []explain.WaitReason `json:"reasons,omitempty"` // why the task waits for a person; untrusted
+
+	Unblocks []task.Successor `json:"unblocks,omitempty"` // the open tasks that are after it
 }
 
 // A Journal is the journal of a task, oldest entry first.

@@ -28,6 +28,13 @@ func PredecessorStates() []PredecessorState {
 	return []PredecessorState{PredecessorOpen, PredecessorLanded, PredecessorDropped}
 }
 
+// A Successor is a task that is after another one and not over.
+type Successor struct {
+	ID     ID     `json:"id"`
+	Branch string `json:"branch"`
+	Status string `json:"status"`
+}
+
 // MaxPredecessors bounds how many tasks one task is after.
 const MaxPredecessors = 64
 

@@ -176,6 +176,21 @@ func (r *Runtime) reportPredecessors(ids []task.ID) {
 	}()
 }
 
+// Successors lists, by task, the tasks that are after it and not over.
+func (r *Runtime) Successors() map[task.ID][]task.Successor {
+	out := map[task.ID][]task.Successor{}
+	for _, id := range r.depends.listOpen() {
+		t, ok, err := r.loadRecord(id)
+		if err != nil || !ok {
+			continue
+		}
+		for _, p := range t.After {
+			out[p] = append(out[p], task.Successor{ID: id, Branch: t.Branch, Status: t.Status})
+		}
+	}
+	return out
+}
+
 // orderQueue lists the tasks of a project that wait for a workspace: by priority, then by what they unblock, then by age.
 func (r *Runtime) orderQueue(project string) ([]task.ID, error) {
 	ids, err := r.Store.QueuedTasks(project)

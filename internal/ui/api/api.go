@@ -90,6 +90,7 @@ type Server struct {
 	Definition func(t *task.Task) (*workflow.Definition, error)
 	Inbox      func(ctx context.Context, project string) ([]explain.Item, error)
 	Reasons    func(*task.Task) []explain.WaitReason // why a task waits for a person; nil: unknown
+	Successors func() map[task.ID][]task.Successor   // by task, the open tasks that are after it; nil: unknown
 	Where      func(ctx context.Context, path string) (wire.Location, error)
 
 	// CreateFromIssue creates a task for the issue that w.Issue names; nil: there are no trackers.

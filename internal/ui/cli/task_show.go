@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/view/narrate"
@@ -23,7 +25,8 @@ func newTaskList(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List tasks, by default the open tasks of this folder's project", Args: requireArguments(0, 0),
 		Long: "List the tasks of this folder's project, or of all if it belongs to none, in order of creation. A\n" +
-			"note shows what is special: paused, queued, crashed, or who is at work.",
+			"note shows what is special: paused, queued, after another task, crashed, or who is at work, and how many\n" +
+			"tasks wait for this one.",
 		Example: "  orange task list\n" +
 			"  orange task list --closed\n" +
 			"  orange task list --status reviewing --json",
@@ -71,7 +74,7 @@ func printTasks(w io.Writer, deps Deps, tasks []wire.TaskLine) error {
 		if deps.IsTerminal {
 			name = cutToWidth(name, 28)
 		}
-		rows = append(rows, []string{shortID(string(t.ID)), cleanLine(t.Status), name, taskNote(now, t), formatAge(now, t.Since), cleanLine(t.Summary)})
+		rows = append(rows, []string{shortID(string(t.ID)), cleanLine(t.Status), name, withUnblocks(taskNote(now, t), t), formatAge(now, t.Since), cleanLine(t.Summary)})
 	}
 	return printTable(w, deps.lineWidth(), rows)
 }
@@ -93,6 +96,8 @@ func taskNote(now time.Time, t *wire.TaskLine) string {
 		return "starts in " + formatSpan(t.RespawnAt.Sub(now))
 	case t.Crashed:
 		return "crashed"
+	case t.Queued && len(task.UnmetOf(t.After)) > 0:
+		return afterNote(t)
 	case t.Queued:
 		return "queued"
 	case t.Landing:
@@ -105,6 +110,24 @@ func taskNote(now time.Time, t *wire.TaskLine) string {
 		roles[i] = cleanLine(role)
 	}
 	return strings.Join(roles, ",")
+}
+
+// afterNote names the first task that a task waits for.
+func afterNote(t *wire.TaskLine) string {
+	unmet := task.UnmetOf(t.After)
+	text := "after " + cleanLine(cmp.Or(unmet[0].Branch, shortID(string(unmet[0].ID))))
+	if len(unmet) > 1 {
+		text += fmt.Sprintf(" and %d more", len(unmet)-1)
+	}
+	return text
+}
+
+// withUnblocks adds to a note how many tasks wait for a task.
+func withUnblocks(note string, t *wire.TaskLine) string {
+	if t.Unblocks == 0 {
+		return note
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%s, unblocks %d", note, t.Unblocks), "-, ")
 }
 
 func newTaskShow(deps Deps) *cobra.Command {
@@ -191,6 +214,8 @@ func taskDetails(now time.Time, v wire.TaskDetails) [][]string {
 	add("Delivery", string(t.Delivery))
 	add("Fork of", t.ForkOf)
 	add("Parent", string(t.Parent))
+	add("After", narrate.ListPredecessors(t.Predecessors))
+	add("Unblocks", narrate.ListSuccessors(v.Unblocks))
 	add("Tracker", describeIssueStatus(now, t, v.Issue))
 	if v.Issue != nil {
 		add("Issue", v.Issue.URL)
@@ -260,7 +285,10 @@ func describeFlags(t *task.Task) string {
 	if t.Paused {
 		out = append(out, strings.TrimSuffix("paused: "+t.PauseReason, ": "))
 	}
-	if t.Queued {
+	switch unmet := task.UnmetOf(t.Predecessors); {
+	case len(unmet) > 0:
+		out = append(out, engine.DescribeUnmet(unmet))
+	case t.Queued:
 		out = append(out, "waits for a free workspace")
 	}
 	if t.Attention != "" {

@@ -130,7 +130,7 @@ func TestTaskUpdate(t *testing.T) {
 		{name: "an agent may not change another task", args: "task update " + idTwo + " --status done", prepare: inAttempt, code: 1, err: "this is an attempt of task oneAAAAA: it may not change task twoBBBBB", asked: []string{}},
 		{name: "in a workspace", args: "task update --status x", prepare: func(w *env) { w.place.Task = idOne }, out: "working -> x"},
 		{name: "in no workspace", args: "task update --status x", code: 1, err: "give the id of a task"},
-		{name: "nothing", args: "task update " + idOne, code: 1, err: "--branch, --base, --summary, or --status"},
+		{name: "nothing", args: "task update " + idOne, code: 1, err: "give --branch, --base, --summary, --after, --not-after, or --status"},
 		{name: "refused", args: "task update " + idOne + " --status done", prepare: func(w *env) { w.refuse = "not in map: working -> done" }, code: 1, err: "orange: task update: not in map: working -> done\n"},
 		{name: "refused, as JSON with the decision", args: "task update " + idOne + " --status done --json", prepare: func(w *env) { w.refuse = "not in map" }, code: 1,
 			out: `"decision":{"verdict":"refuse","refused":"not in map","reasons":[],"entries":[]},"error":"not in map"}`, err: "not in map"},
