@@ -17,10 +17,10 @@ import (
 
 	"orange/internal/config"
 	"orange/internal/core/agent"
-	"orange/internal/core/engine"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow/builtin"
+	"orange/internal/view/narrate"
 	"orange/internal/wire"
 )
 
@@ -208,11 +208,8 @@ func printCreated(w io.Writer, t task.Task, what string) error {
 		line += ", " + what
 	}
 	fmt.Fprintln(w, cleanLine(line))
-	switch unmet := task.UnmetOf(t.Predecessors); {
-	case len(unmet) > 0:
-		fmt.Fprintln(w, cleanLine("It "+engine.DescribeUnmet(unmet)+"."))
-	case t.Queued:
-		fmt.Fprintln(w, "It waits for a free workspace.")
+	if waits, ok := strings.CutPrefix(narrate.DescribeQueue(&t), "it "); ok {
+		fmt.Fprintln(w, cleanLine("It "+waits+"."))
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"orange/internal/core/engine"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
 	"orange/internal/view/narrate"
@@ -97,7 +95,7 @@ func taskNote(now time.Time, t *wire.TaskLine) string {
 	case t.Crashed:
 		return "crashed"
 	case t.Queued && len(task.UnmetOf(t.After)) > 0:
-		return afterNote(t)
+		return cleanLine(narrate.DescribeAfter(t.After))
 	case t.Queued:
 		return "queued"
 	case t.Landing:
@@ -110,16 +108,6 @@ func taskNote(now time.Time, t *wire.TaskLine) string {
 		roles[i] = cleanLine(role)
 	}
 	return strings.Join(roles, ",")
-}
-
-// afterNote names the first task that a task waits for.
-func afterNote(t *wire.TaskLine) string {
-	unmet := task.UnmetOf(t.After)
-	text := "after " + cleanLine(cmp.Or(unmet[0].Branch, shortID(string(unmet[0].ID))))
-	if len(unmet) > 1 {
-		text += fmt.Sprintf(" and %d more", len(unmet)-1)
-	}
-	return text
 }
 
 // withUnblocks adds to a note how many tasks wait for a task.
@@ -285,11 +273,8 @@ func describeFlags(t *task.Task) string {
 	if t.Paused {
 		out = append(out, strings.TrimSuffix("paused: "+t.PauseReason, ": "))
 	}
-	switch unmet := task.UnmetOf(t.Predecessors); {
-	case len(unmet) > 0:
-		out = append(out, engine.DescribeUnmet(unmet))
-	case t.Queued:
-		out = append(out, "waits for a free workspace")
+	if waits := narrate.DescribeQueue(t); waits != "" {
+		out = append(out, strings.TrimPrefix(waits, "it "))
 	}
 	if t.Attention != "" {
 		out = append(out, "needs attention: "+t.Attention)

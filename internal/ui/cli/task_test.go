@@ -80,6 +80,8 @@ func TestTaskCreate(t *testing.T) {
 			asked: []string{`POST /v1/tasks {"project":"proj","branch":"feature-x","summary":"Implement feature X","actor":"human"}`}},
 		{name: "words of a summary", args: "task create --project proj b several words", out: "It waits for a free workspace.",
 			asked: []string{`POST /v1/tasks {"project":"proj","branch":"b","summary":"several words","spawn":true,"actor":"human"}`}},
+		{name: "after others", args: "task create --project proj b s --after " + idOne, asked: []string{`POST /v1/tasks {"project":"proj","branch":"b","summary":"s","spawn":true,"after":["` + idOne + `"],"actor":"human"}`}},
+		{name: "after nobody", args: "task create --project proj b s --after nobody", code: 1, err: `"nobody" is no id, branch or summary of a task`},
 		{name: "no branch", args: "task create --project proj", out: "(proj/orange-tasks/" + idTwo + ")"},
 		{name: "invalid first status", args: "task create --project proj --status working b s", code: 1, err: "orange: task create: Invalid status"},
 		{name: "invalid first status, as JSON", args: "task create --project proj --status working b s --json", code: 1, out: `"decision":{"verdict":"refuse","refused":"Invalid status`, err: "Invalid status"},

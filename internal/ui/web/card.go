@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 	"orange/internal/view/humanize"
+	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
 )
 
@@ -54,7 +55,7 @@ func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past 
 		c.Class += " wants"
 		c.Act, c.Why = r.Wants.Info().Badge, r.Text
 	case r.Queued:
-		c.Act = "queued"
+		c.Act = cmp.Or(narrate.DescribeAfter(r.After), "queued")
 	case r.Paused:
 		c.Act = "paused"
 	case r.Owner != "nobody" && !strings.HasPrefix(c.Life, r.Owner+" "):

@@ -396,6 +396,9 @@ func TestCreate(t *testing.T) {
 	if diff := cmp.Diff(want, w.created[0]); diff != "" {
 		t.Errorf("wish (-want +got):\n%s", diff)
 	}
+	if res, body := v.form("/new", url.Values{"project": {"shop"}, "summary": {"x"}, "after": {" " + reviewingTask + ", " + pendingTask}}); res.StatusCode != 303 || !slices.Equal(w.created[1].After, []task.ID{reviewingTask, pendingTask}) {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
 	for name, fields := range map[string]url.Values{"no project": {"summary": {"x"}}, "no summary": {"project": {"shop"}}} {
 		if res, _ := v.form("/new", fields); res.StatusCode != 400 {
 			t.Errorf("%s: %d", name, res.StatusCode)

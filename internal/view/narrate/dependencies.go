@@ -1,11 +1,38 @@
 package narrate
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 
+	"orange/internal/core/engine"
 	"orange/internal/core/task"
 	"orange/internal/view/humanize"
 )
+
+// DescribeQueue says what a task in its queue waits for, "" if it is in none.
+func DescribeQueue(t *task.Task) string {
+	switch unmet := task.UnmetOf(t.Predecessors); {
+	case !t.Queued:
+		return ""
+	case len(unmet) > 0:
+		return "it " + engine.DescribeUnmet(unmet)
+	}
+	return "it waits for a free workspace"
+}
+
+// DescribeAfter names in few words what a task waits for, "" for nothing.
+func DescribeAfter(list []task.Predecessor) string {
+	unmet := task.UnmetOf(list)
+	if len(unmet) == 0 {
+		return ""
+	}
+	text := "after " + cmp.Or(unmet[0].Branch, humanize.ShortID(string(unmet[0].ID)))
+	if len(unmet) > 1 {
+		text += fmt.Sprintf(" and %d more", len(unmet)-1)
+	}
+	return text
+}
 
 // ListPredecessors lists the tasks that a task is after, and what became of each, "" for none.
 func ListPredecessors(list []task.Predecessor) string {
