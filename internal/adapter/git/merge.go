@@ -23,6 +23,10 @@ type Merging struct {
 	Tip          string // the commit that the branch must be at; "" for any
 	Strategy     string
 	Message      string // of the merge commit; "" for git's default message
+
+	// The commit after which the own commits of a stacked branch begin, "" for where the branch left the target. What is before
+	// it may have come into the target as other commits, for example squashed.
+	StackBase string
 }
 
 // merging is a Merging with everything that its commit needs.
@@ -187,7 +191,11 @@ func (g *Git) buildMergeCommit(ctx context.Context, m *merging) (commit string, 
 
 // mergeTrees writes the tree of the merge commit.
 func (g *Git) mergeTrees(ctx context.Context, m *merging) (tree string, err error) {
-	out, err := g.runCall(ctx, call{dir: m.root, args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", m.old, m.tip}, timeout: checkoutTimeout})
+	target, tip, err := g.mergeSides(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	out, err := g.runCall(ctx, call{dir: m.root, args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", target, tip}, timeout: checkoutTimeout})
 	if err == nil {
 		return strings.TrimRight(out, "\x00\n"), nil
 	}

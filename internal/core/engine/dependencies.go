@@ -44,10 +44,18 @@ func (d *decider) unmet() []task.Predecessor {
 	return task.UnmetOf(d.t.Predecessors)
 }
 
+// unmetToStart returns the tasks that keep this one from starting. One that it is stacked on does not if it has work.
+func (d *decider) unmetToStart() []task.Predecessor {
+	if d.sig.Predecessors != nil {
+		return task.UnmetToStart(d.sig.Predecessors)
+	}
+	return task.UnmetToStart(d.t.Predecessors)
+}
+
 // mayNotStart reports whether other tasks must land before this one may have its first workspace. A task that has started,
 // because it left its queue or an agent of it was started, waits only with its merge.
 func (d *decider) mayNotStart() bool {
-	if len(d.unmet()) == 0 {
+	if len(d.unmetToStart()) == 0 {
 		return false
 	}
 	s, ok := d.def.StateNamed(d.t.Status)
@@ -57,12 +65,12 @@ func (d *decider) mayNotStart() bool {
 // mustQueue reports whether a task stays in its queue until other tasks have landed, although it could leave by the edge.
 func (d *decider) mustQueue(e *workflow.Edge) bool {
 	s, ok := d.def.StateNamed(d.t.Status)
-	return ok && s.Kind == workflow.Queued && e.AnswersTo(workflow.OnReady, "") && len(d.unmet()) > 0
+	return ok && s.Kind == workflow.Queued && e.AnswersTo(workflow.OnReady, "") && len(d.unmetToStart()) > 0
 }
 
 // waitForPredecessors records that a task starts when other tasks have landed.
 func (d *decider) waitForPredecessors(e *workflow.Edge) Verdict {
-	text := DescribeUnmet(d.unmet())
+	text := DescribeUnmet(d.unmetToStart())
 	d.addReason(e, RuleAfter, false, text)
 	if !d.mayQueue() {
 		return d.refuseToStart(fmt.Sprintf("%s -> %s: ", d.fromState(), e.To))
@@ -73,9 +81,9 @@ func (d *decider) waitForPredecessors(e *workflow.Edge) Verdict {
 // refuseToStart refuses a request that would start an agent before other tasks have landed.
 func (d *decider) refuseToStart(prefix string) Verdict {
 	if d.t.Seq == 0 {
-		return d.refuse("%safter: it %s, and a task waits only in a queue: create it in one, or without --after", prefix, DescribeUnmet(d.unmet()))
+		return d.refuse("%safter: it %s, and a task waits only in a queue: create it in one, or without --after", prefix, DescribeUnmet(d.unmetToStart()))
 	}
-	return d.refuse("%safter: it %s: %s", prefix, DescribeUnmet(d.unmet()), waysOut(d.t.ID, d.unmet()))
+	return d.refuse("%safter: it %s: %s", prefix, DescribeUnmet(d.unmetToStart()), waysOut(d.t.ID, d.unmetToStart()))
 }
 
 // refuseMerge refuses a merge before other tasks have landed.
@@ -94,15 +102,21 @@ func waysOut(id task.ID, unmet []task.Predecessor) string {
 
 // DescribeUnmet says what a task waits for, as the rest of a sentence about it.
 func DescribeUnmet(unmet []task.Predecessor) string {
-	var open, dropped []string
+	var open, dropped, stacked []string
 	for _, p := range unmet {
-		if p.State == task.PredecessorDropped {
+		switch {
+		case p.State == task.PredecessorDropped:
 			dropped = append(dropped, predecessorName(p))
-		} else {
+		case p.Stack && p.Head == "":
+			stacked = append(stacked, predecessorName(p))
+		default:
 			open = append(open, predecessorName(p))
 		}
 	}
 	var parts []string
+	if len(stacked) > 0 {
+		parts = append(parts, "waits for "+strings.Join(stacked, ", ")+" to hand over work")
+	}
 	if len(open) > 0 {
 		parts = append(parts, "waits for "+strings.Join(open, ", ")+" to land")
 	}
@@ -140,6 +154,10 @@ func describeMoved(was, now []task.Predecessor) string {
 	var parts []string
 	for _, p := range now {
 		at := slices.IndexFunc(was, func(old task.Predecessor) bool { return old.ID == p.ID })
+		if at >= 0 && was[at].State == p.State && p.Head != "" {
+			parts = append(parts, predecessorName(p)+" has work")
+			continue
+		}
 		if at < 0 || was[at].State != p.State {
 			parts = append(parts, predecessorName(p)+words[p.State])
 		}

@@ -70,6 +70,16 @@ type Setup struct {
 	Checks        Checks       `json:"checks,omitempty"`       // commands that Orange runs on its work, as defined when it was created
 	Unchanged     PathPatterns `json:"unchanged,omitempty"`    // paths that it may not change without a person, likewise
 	After         []ID         `json:"after,omitempty"`        // tasks that must land before this one starts or lands
+	StackOn       ID           `json:"stack_on,omitempty"`     // the one of them at whose branch this one's begins
+}
+
+// StackBase returns the commit after which the own commits of a stacked task begin, "" if it is not stacked or was not started
+// before its predecessor landed.
+func (t *Task) StackBase() string {
+	if t.StackOn == "" {
+		return ""
+	}
+	return t.Base
 }
 
 // Resources are things outside the record that belong to a task.

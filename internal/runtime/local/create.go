@@ -53,6 +53,9 @@ func (r *Runtime) createTask(ctx context.Context, w signal.NewTask) (engine.Answ
 	if name := cmp.Or(w.Branch, task.BranchFromWords(w.Summary, 1)); name != "" {
 		defer r.locks.Lock(branchKey(name))()
 	}
+	if err := r.stackTask(&w); err != nil {
+		return engine.Answer{}, err
+	}
 	def, err := r.completeNewTask(&w)
 	if err != nil {
 		return engine.Answer{}, err

@@ -105,10 +105,10 @@ func (r *Runtime) loadDependencies() error {
 
 // loadPredecessors returns what became of the tasks that a task will be after when a signal was decided on, nil for none.
 func (r *Runtime) loadPredecessors(t *task.Task, sig *signal.Signal) ([]task.Predecessor, error) {
-	after := t.After
+	after, stackOn, base := t.After, t.StackOn, t.Base
 	switch {
 	case sig.New != nil && t.Seq == 0:
-		after = sig.New.After
+		after, stackOn = sig.New.After, sig.New.StackOn
 	case engine.ChangesAfter(sig):
 		after, _ = engine.AfterUpdate(after, sig.Fields)
 	}
@@ -129,16 +129,58 @@ func (r *Runtime) loadPredecessors(t *task.Task, sig *signal.Signal) ([]task.Pre
 			}
 			found.State = engine.PredecessorStateOf(def, &p)
 		}
+		if found.Stack = id == stackOn; found.Stack {
+			found.Head = headToStackOn(&p, base)
+		}
 		out = append(out, found)
 	}
 	return out, nil
 }
 
-// notifySuccessors notifies, in the background, the tasks that are after one that landed, ended without landing or was reopened.
+// headToStackOn returns the commit at which a task that is stacked on p begins, or has begun; "" if p has no work yet.
+func headToStackOn(p *task.Task, base string) string {
+	if base != "" || p.Work == nil {
+		return base
+	}
+	return p.Work.Head
+}
+
+// stackTask makes a new task begin at the branch of the one that it is after.
+func (r *Runtime) stackTask(w *signal.NewTask) error {
+	if w.StackOn = ""; !w.Stack {
+		return nil
+	}
+	if len(w.After) != 1 {
+		return task.Mistakef("a task is stacked on one other: name that one, and no more, with --after")
+	}
+	p, ok, err := r.loadRecord(w.After[0])
+	switch {
+	case err != nil || !ok:
+		return err // checkAfter says that there is no such task
+	case w.Actor != task.Human && w.Actor != "":
+		return task.Mistakef("only a person stacks a task on another: leave stack out, and it starts when the other one has landed")
+	case p.Project != w.Project:
+		return task.Mistakef("task %s is of project %s: a task is stacked on one of its own project", p.ID, p.Project)
+	case w.BaseBranch != "" && w.BaseBranch != p.BaseBranch:
+		return task.Mistakef("task %s lands on %s, not on %s: stacked tasks land on the same branch", p.ID, p.BaseBranch, w.BaseBranch)
+	}
+	w.StackOn, w.BaseBranch = p.ID, p.BaseBranch
+	return nil
+}
+
+func headOf(t *task.Task) string {
+	if t.Work == nil {
+		return ""
+	}
+	return t.Work.Head
+}
+
+// notifySuccessors notifies, in the background, the tasks that are after one that landed, ended without landing or was reopened, or
+// whose work changed.
 // A task whose own dependencies changed is notified too: what became of the others may have changed since it was decided.
 func (r *Runtime) notifySuccessors(def *workflow.Definition, was, t *task.Task) {
 	var notified []task.ID
-	if engine.PredecessorStateOf(def, was) != engine.PredecessorStateOf(def, t) {
+	if engine.PredecessorStateOf(def, was) != engine.PredecessorStateOf(def, t) || headOf(was) != headOf(t) {
 		notified = r.depends.successorsOf(t.ID)
 	}
 	if !slices.Equal(was.After, t.After) {

@@ -1,6 +1,7 @@
 package local_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -244,4 +245,45 @@ func TestTheQueueIsOrderedByPriorityThenByWhatATaskUnblocks(t *testing.T) {
 		}
 		f.Close()
 	})
+}
+
+func TestATaskIsStackedOnAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newRelationsEnv(t, "solo")
+		facts := &commitsOf{}
+		f.anew(func(o *local.RuntimeOptions) { o.EvidenceSource = facts })
+		below, beside := f.later("below"), f.later("beside")
+		for name, tt := range map[string]struct {
+			new  signal.New
+			by   task.Actor
+			want string
+		}{
+			"on nobody":            {signal.New{Stack: true}, task.Human, "a task is stacked on one other"},
+			"on two":               {signal.New{Stack: true, After: []task.ID{below, beside}}, task.Human, "a task is stacked on one other"},
+			"by an agent":          {signal.New{Stack: true, After: []task.ID{below}}, "worker", "only a person stacks a task"},
+			"with another base":    {signal.New{Stack: true, After: []task.ID{below}, BaseBranch: "release"}, task.Human, "lands on main, not on release"},
+			"on a task unheard of": {signal.New{Stack: true, After: []task.ID{"zzzzzzzzzzzzzzzzzzzzz"}}, task.Human, "there is no task"},
+		} {
+			tt.new.Project, tt.new.Summary = "p", "s"
+			if _, err := f.Create(t.Context(), signal.NewTask{Actor: tt.by, New: tt.new}); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		above := f.begin(signal.New{Branch: "above", After: []task.ID{below}, Stack: true})
+		if got := f.record(above); got.Status != "pending" || got.StackOn != below || got.BaseBranch != "main" {
+			t.Fatalf("%s, %+v", got.Status, got.Setup)
+		}
+		f.to(below, "reviewing") // it hands over its commits
+		if got := f.record(above); got.Status != "working" || got.Base != "head-of-below" {
+			t.Errorf("%s at %q: %+v", got.Status, got.Base, got.Predecessors)
+		}
+		f.Close()
+	})
+}
+
+// commitsOf is a source of evidence that finds commits on every branch.
+type commitsOf struct{}
+
+func (commitsOf) Probe(_ context.Context, q local.Question) signal.Evidence {
+	return signal.Evidence{Name: q.Name, Holds: true, Base: "base", Head: "head-of-" + q.Task.Branch}
 }

@@ -68,6 +68,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	words.declareFlags(cmd)
 	f.StringVar(&parent, "parent", "", "`task` whose work this is a part of")
 	f.StringSliceVar(&after, "after", nil, "`tasks` that must land before this one starts, as in login,cart")
+	f.BoolVar(&n.Stack, "stack", false, "start at the branch of the one task of --after, as soon as that one has handed over work")
 	f.StringArrayVar(&vars, "var", nil, "`NAME=TEXT` for {vars.NAME} in prompts, before the project's; no place for secrets. May be repeated")
 	f.BoolVar(&wait, "no-spawn", false, "create it and do not start it")
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
@@ -80,6 +81,9 @@ func newTaskCreate(deps Deps) *cobra.Command {
 			return err
 		}
 		n.Context = text
+		if n.Stack && len(asIDs(after)) != 1 {
+			return usageError("--stack needs one task to be stacked on: name it with --after")
+		}
 		if n.Vars, err = task.ParseVars(vars); err != nil {
 			return usageError("--var: %w", err)
 		}

@@ -94,7 +94,7 @@ func taskNote(now time.Time, t *wire.TaskLine) string {
 		return "starts in " + formatSpan(t.RespawnAt.Sub(now))
 	case t.Crashed:
 		return "crashed"
-	case t.Queued && len(task.UnmetOf(t.After)) > 0:
+	case t.Queued && len(task.UnmetToStart(t.After)) > 0:
 		return cleanLine(narrate.DescribeAfter(t.After))
 	case t.Queued:
 		return "queued"

@@ -37,6 +37,7 @@ type createIn struct {
 	ReviewEffort  string   `json:"review_effort,omitempty" jsonschema:"of the reviewer"`
 	Parent        string   `json:"parent,omitempty" jsonschema:"id of the parent task"`
 	After         []string `json:"after,omitempty" jsonschema:"tasks that must land before this one starts, by id or branch"`
+	Stack         bool     `json:"stack,omitempty" jsonschema:"begin at the branch of the one task in after, as soon as that one has handed over work. For people"`
 	Hold          bool     `json:"hold,omitempty" jsonschema:"create the task without starting it"`
 }
 
@@ -119,7 +120,7 @@ func (t *tools) createTask(ctx context.Context, c Caller, in createIn) (changedO
 	}
 	request := signal.NewTask{New: signal.New{
 		Project: in.Project, Branch: in.Branch, BaseBranch: in.Base, Model: in.Model, Summary: in.Summary, Status: in.Status, Harness: in.Harness, Effort: in.Effort,
-		ReviewHarness: in.ReviewHarness, ReviewEffort: in.ReviewEffort, Spawn: !in.Hold, After: task.SplitIDs(strings.Join(in.After, ",")),
+		ReviewHarness: in.ReviewHarness, ReviewEffort: in.ReviewEffort, Spawn: !in.Hold, Stack: in.Stack, After: task.SplitIDs(strings.Join(in.After, ",")),
 	}, Workflow: in.Workflow, Context: in.Context}
 	request.Actor, request.Attempt = c.actorAndAttempt()
 	var err error

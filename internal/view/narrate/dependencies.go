@@ -12,7 +12,7 @@ import (
 
 // DescribeQueue says what a task in its queue waits for, "" if it is in none.
 func DescribeQueue(t *task.Task) string {
-	switch unmet := task.UnmetOf(t.Predecessors); {
+	switch unmet := task.UnmetToStart(t.Predecessors); {
 	case !t.Queued:
 		return ""
 	case len(unmet) > 0:
@@ -23,7 +23,7 @@ func DescribeQueue(t *task.Task) string {
 
 // DescribeAfter names in few words what a task waits for, "" for nothing.
 func DescribeAfter(list []task.Predecessor) string {
-	unmet := task.UnmetOf(list)
+	unmet := task.UnmetToStart(list)
 	if len(unmet) == 0 {
 		return ""
 	}
@@ -41,9 +41,20 @@ func ListPredecessors(list []task.Predecessor) string {
 	}
 	out := make([]string, len(list))
 	for i, p := range list {
-		out[i] = nameTask(p.ID, p.Branch, words[p.State])
+		out[i] = nameTask(p.ID, p.Branch, words[p.State]+describeStack(&p))
 	}
 	return strings.Join(out, ", ")
+}
+
+// describeStack says where a stacked task begins, "" if the task is not stacked on p.
+func describeStack(p *task.Predecessor) string {
+	switch {
+	case !p.Stack:
+		return ""
+	case p.Head == "":
+		return ", stacked"
+	}
+	return fmt.Sprintf(", stacked at %.12s", p.Head)
 }
 
 // ListSuccessors lists the tasks that are after a task, and their states, "" for none.
