@@ -305,6 +305,17 @@ func TestAStackedTaskStartsWhenItsPredecessorHasWork(t *testing.T) {
 	} else if first, n := r.FirstDivergence(); n > 0 {
 		t.Errorf("%s", asJSON(t, first))
 	}
+	if w.task.LandsFrom() != "" {
+		t.Error("it is merged without the work that it is stacked on, which has not landed")
+	}
+	w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.PredecessorMoved, Predecessors: stacked(task.PredecessorLanded, "c1")})
+	if w.task.LandsFrom() != "c1" {
+		t.Errorf("it is merged from %q", w.task.LandsFrom())
+	}
+	w.must(signal.Signal{Kind: signal.Update, Actor: task.Human, Fields: []signal.Field{{Name: engine.FieldDropAfter, To: string(otherID)}}})
+	if w.task.LandsFrom()+w.task.StackBase() != "" {
+		t.Error("without its dependency, it is merged without the work that it is stacked on")
+	}
 
 	w = &world{t: t, def: load(t, "orange"), now: start, free: []string{"p--1"}}
 	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, Predecessors: stacked(task.PredecessorLanded, "c1"), New: &signal.New{

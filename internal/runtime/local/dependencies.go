@@ -164,6 +164,13 @@ func (r *Runtime) stackTask(w *signal.NewTask) error {
 	case w.BaseBranch != "" && w.BaseBranch != p.BaseBranch:
 		return task.Mistakef("task %s lands on %s, not on %s: stacked tasks land on the same branch", p.ID, p.BaseBranch, w.BaseBranch)
 	}
+	def, err := r.pinnedDefinition(&p)
+	if err != nil {
+		return err
+	}
+	if !def.MergesWork() {
+		return task.Mistakef("task %s follows workflow %s, which merges nothing, so nothing can be stacked on it", p.ID, p.Workflow)
+	}
 	w.StackOn, w.BaseBranch = p.ID, p.BaseBranch
 	return nil
 }
@@ -207,8 +214,14 @@ func (r *Runtime) reportPredecessors(ids []task.ID) {
 			if r.ctx.Err() != nil {
 				return // the next server submits it again
 			}
-			r.submitOwnSignal(id, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.PredecessorMoved}) //nolint:errcheck // logged; each later decision reads the predecessors again
-			if t, ok, err := r.loadRecord(id); err == nil && ok && t.Queued && !slices.Contains(projects, t.Project) {
+			t, ok, err := r.loadRecord(id)
+			if err != nil || !ok {
+				continue // each later decision reads the predecessors again
+			}
+			if now, err := r.loadPredecessors(&t, &signal.Signal{}); err != nil || !slices.Equal(now, t.Predecessors) {
+				r.submitOwnSignal(id, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.PredecessorMoved}) //nolint:errcheck // logged; see above
+			}
+			if t.Queued && !slices.Contains(projects, t.Project) {
 				projects = append(projects, t.Project)
 			}
 		}

@@ -56,7 +56,7 @@ func (d Service) Merge(ctx context.Context, t task.Task, e task.Effect) (local.E
 	}
 	m := git.Merging{
 		ID: e.ID, Branch: t.Branch, Tip: e.Head, Into: p.DefaultBranch, Strategy: strategy,
-		Message: fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary), StackBase: t.StackBase(),
+		Message: fmt.Sprintf("Merge branch '%s': %s", t.Branch, t.Summary), StackBase: t.LandsFrom(),
 	}
 	landed := ""
 	switch {
@@ -94,8 +94,8 @@ func (d Service) failedLanding(ctx context.Context, t *task.Task, p task.Project
 		head, err := d.Git.BranchTip(ctx, p.Path, t.Branch)
 		if err == nil {
 			done.Candidate.Head = head
-			if target, err := d.Git.BranchTip(ctx, p.Path, p.DefaultBranch); err == nil && d.Git.NeedsStackBase(ctx, p.Path, t.StackBase(), head, target) {
-				done.Candidate.StackBase = t.StackBase()
+			if target, err := d.Git.BranchTip(ctx, p.Path, p.DefaultBranch); err == nil && d.Git.NeedsStackBase(ctx, p.Path, t.LandsFrom(), head, target) {
+				done.Candidate.StackBase = t.LandsFrom()
 			}
 			done.Candidate.Ref, err = d.Git.KeepWork(ctx, p.Path, t.ID, head)
 		}
