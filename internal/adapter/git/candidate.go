@@ -34,7 +34,9 @@ func (g *Git) BuildCandidate(ctx context.Context, root string, asked Merging) (c
 		landed, err = g.landedBy(ctx, root, m.tip, m.old)
 		return c, landed, err
 	}
-	if m.StackBase != "" && g.NeedsStackBase(ctx, root, m.StackBase, m.tip, m.old) {
+	if needs, err := g.needsBase(ctx, &m); err != nil {
+		return c, "", err
+	} else if needs {
 		c.StackBase = m.StackBase
 	}
 	if c.Commit, err = g.buildMergeCommit(ctx, &m); err != nil {

@@ -109,7 +109,7 @@ type BranchWork struct {
 func (g *Git) MeasureBranch(ctx context.Context, root, branch, defaultBranch, stackBase string) (w BranchWork, err error) {
 	if stackBase != "" {
 		p, err := g.locateBranch(ctx, root, branch, defaultBranch)
-		if err == nil && p.missing == "" && g.NeedsStackBase(ctx, root, stackBase, p.tip, p.targets[0]) {
+		if err == nil && p.missing == "" && g.NeedsStackBase(ctx, root, stackBase, p.tip, p.targets...) {
 			w.Commits, w.Detail, err = g.CountCommits(ctx, root, branch, defaultBranch, stackBase)
 			if w.Commits > 0 {
 				w.Base, w.Tip = stackBase, p.tip

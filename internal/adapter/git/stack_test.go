@@ -122,3 +122,15 @@ func TestTheOwnWorkOfAStackedBranchIsMeasured(t *testing.T) {
 		t.Errorf("a stacked branch without commits: %+v, %v", w, err)
 	}
 }
+
+// The work below came to the target at origin, and the target here is behind: the merge must not leave that work out.
+func TestAStackedBranchKeepsWhatTheTargetAtOriginHas(t *testing.T) {
+	root, base := forStack(t)
+	do(t, root, "update-ref", "refs/remotes/origin/main", base)
+	if _, err := New().MergeBranch(t.Context(), root, Merging{Branch: "above", Into: "main", Strategy: MergeCommit, StackBase: base}); err != nil {
+		t.Fatal(err)
+	}
+	if f, g := read(t, root, "f"), read(t, root, "g"); f != "above\n" || g != "below\n" {
+		t.Errorf("%q, %q", f, g)
+	}
+}

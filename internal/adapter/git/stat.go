@@ -184,7 +184,7 @@ func (g *Git) findFork(ctx context.Context, c Comparison) (fork, error) {
 	if err != nil {
 		return f, fmt.Errorf("find where %s left %s: %w", c.Branch, c.Default, err)
 	}
-	if c.StackBase != "" && g.NeedsStackBase(ctx, c.Root, c.StackBase, f.tip, f.targets[0]) {
+	if c.StackBase != "" && g.NeedsStackBase(ctx, c.Root, c.StackBase, f.tip, f.targets...) {
 		f.base, f.targets = c.StackBase, append(f.targets, c.StackBase)
 	}
 	return f, nil
