@@ -127,7 +127,11 @@ func (s *env) endAll(ctx context.Context) error {
 
 // createTask creates a task and returns when the server has responded.
 func (s *env) createTask(ctx context.Context, branch string) (task.ID, error) {
-	harness := "script:" + s.script
+	return s.createWith(ctx, branch, "script:"+s.script)
+}
+
+// createWith is createTask with agents of its own.
+func (s *env) createWith(ctx context.Context, branch, harness string) (task.ID, error) {
 	a, err := s.client.CreateTask(ctx, signal.NewTask{Actor: task.Human, New: signal.New{
 		Project: envProject, Branch: branch, Summary: "Do it", Harness: harness, ReviewHarness: harness, Spawn: true,
 	}})

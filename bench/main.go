@@ -61,6 +61,7 @@ func allMeasurements(orange string) []measurement {
 		{"agents", func(r *report, dir string) error { return measureAgents(r, dir, orange) }},
 		{"spawn", func(r *report, dir string) error { return measureSpawns(r, dir, orange) }},
 		{"checks", func(r *report, dir string) error { return measureChecks(r, dir, orange) }},
+		{"landing", func(r *report, dir string) error { return measureLandings(r, dir, orange) }},
 		{"seen", func(r *report, dir string) error { return measureDisplays(r, dir, orange) }},
 	}
 }

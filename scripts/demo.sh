@@ -2,8 +2,8 @@
 # Runs two tasks at the same time with the default workflow, from creation to merge. The agents
 # follow a script in real worktrees and real terminals. Five things go wrong, and the demo names
 # each: an agent needs an answer, a worker is killed, the server is killed, a check of the project
-# fails, and a review fails. Both tasks are merged. The demo needs no key and no network, and uses
-# a temporary folder.
+# fails, and a review fails. Both tasks land, the second after main has moved. The demo needs no key
+# and no network, and uses a temporary folder.
 set -eu
 
 . "$(dirname "$0")/stage.sh"
@@ -106,13 +106,19 @@ orange task history "$login" | sed -n 's/^[^ ]* *\([^ ]*\)  *status.changed  *\(
 say "3. The check and both reviews passed in the end. This is the dashboard: orange without arguments"
 screen reviewing
 
-say "4. Review the change and merge it. A task is done when its commit is in the default branch"
+say "4. Review the change and merge it. Tasks land one after the other. The queue is held for a moment, to show it"
 printf '$ git diff main...login\n'
 git --no-pager diff main...login
-run task merge "$login"
-run task merge "$search"
+run land pause
+run task merge "$login" --no-wait
+run task merge "$search" --no-wait
+run land list
+run land resume
 run task wait "$login" --for done --timeout 60s
 run task wait "$search" --for done --timeout 60s
+echo "main moved when login landed. The work of search was merged with that, and the check ran again before main moved on:"
+orange task history "$search" | sed -n 's/^[^ ]* *[^ ]*  *landing.built  *\(candidate [0-9a-f]* on main [0-9a-f]*\).*/  \1/p'
+run task show "$search" | grep -E '^\$|^Check'
 printf '$ git log --oneline --graph\n'
 git --no-pager log --oneline --graph
 

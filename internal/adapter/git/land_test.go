@@ -279,7 +279,7 @@ func TestTheTextOfASignatureEnds(t *testing.T) {
 	gpg := filepath.Join(t.TempDir(), "gpg")
 	do(t, root, "config", "gpg.program", gpg)
 	do(t, root, "config", "user.signingkey", "k")
-	write(t, filepath.Dir(gpg), "gpg", "#!/bin/sh\necho 'gpg: no key' >&2\n(while ! test -e "+gpg+".go; do sleep 0.05; done) &\nexit 2\n")
+	write(t, filepath.Dir(gpg), "gpg", "#!/bin/sh\necho 'gpg: no key' >&2\n(while test -e "+gpg+" && ! test -e "+gpg+".go; do sleep 0.05; done) &\nexit 2\n")
 	if err := os.Chmod(gpg, 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -62,11 +62,11 @@ func (d *decider) explainsNoCommits(g *workflow.Gate) bool {
 // newHandover returns what the record keeps of a hand-over: what is missing. It is empty if nothing is missing and the
 // record says otherwise, and nil where nothing is handed over.
 func (d *decider) newHandover(e *workflow.Edge) *task.Handover {
-	var h task.Handover
-	asks := false
 	if d.gatesWaived(e) {
 		return nil
 	}
+	var missing []string
+	asks, nothing := false, false
 	for _, i := range d.def.EdgeGates(e) {
 		g := &d.def.Gates[i]
 		if !g.HandsOver() {
@@ -76,15 +76,15 @@ func (d *decider) newHandover(e *workflow.Edge) *task.Handover {
 		switch ok, why := d.checkGate(g); {
 		case ok:
 		case d.explainsNoCommits(g):
-			h.Nothing = true
+			nothing = true
 		default:
-			h.Missing = append(h.Missing, why)
+			missing = append(missing, why)
 		}
 	}
-	if !asks || len(h.Missing) == 0 && !h.Nothing && d.t.Handover == nil {
+	if !asks || len(missing) == 0 && !nothing && d.t.Handover == nil {
 		return nil
 	}
-	return &h
+	return &task.Handover{Missing: missing, Nothing: nothing}
 }
 
 // handoverWarning returns what is missing from the work that was handed over, for a person.

@@ -173,7 +173,7 @@ func (d *decider) checkGate(g *workflow.Gate) (bool, string) {
 	case g.Fresh == workflow.FreshVisit && g.Evidence == workflow.Commits && d.t.EntryCommit != "" && d.sig.Commit == d.t.EntryCommit:
 		return false, "nothing was committed since " + d.t.Status + " began: commit the work"
 	case g.HandsOver() && g.Fresh != workflow.FreshVisit && !slices.ContainsFunc(d.sig.Evidence, func(e signal.Evidence) bool { return e.Name == g.Evidence }):
-		return true, g.Evidence + ": nobody looked"
+		return true, unknownHandover[g.Evidence]
 	case g.Check != "":
 		return findEvidence(d.sig.Evidence, g.FactName(), "check "+g.Check)
 	case g.Evidence != "":
@@ -193,6 +193,12 @@ func (d *decider) checkGate(g *workflow.Gate) (bool, string) {
 		return ok, why
 	}
 	return d.isOwnVerdict(g, &s)
+}
+
+// unknownHandover is the text for evidence that a signal lacks, as signals of old journals do.
+var unknownHandover = map[string]string{
+	workflow.Commits: workflow.Commits + ": nobody looked",
+	workflow.Clean:   workflow.Clean + ": nobody looked",
 }
 
 func findEvidence(list []signal.Evidence, name, called string) (bool, string) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/core/board"
 	"orange/internal/core/signal"
 	"orange/internal/core/tracker"
 )
@@ -110,6 +111,32 @@ func TestOrdersHaveAnAuthor(t *testing.T) {
 		}
 		if v := entries[0].Via; v == nil || v.Kind != signal.ViaTracker || v.Tracker != "lin" {
 			t.Errorf("the task came via %v", v)
+		}
+	})
+}
+
+// Orange writes the issue while a round reads it. The round reads it again: a person who asked for the round sees
+// their order carried out.
+func TestAnOrderReadDuringAWriteIsCarriedOut(t *testing.T) {
+	inBubble(t, linear(), func(t *testing.T, r *env) {
+		r.begun("ENG-1", "Started")
+		r.hub.say("ENG-1", "alice", "HOLD")
+		kept, _, err := r.store.KeptIssue("lin", "ENG-1")
+		check(t, err)
+		written := false
+		r.hub.after = func(op, _ string, _ board.Change) error {
+			if op != "issue" || written {
+				return nil
+			}
+			written = true
+			time.Sleep(time.Millisecond)
+			kept.ReadAt = time.Now()
+			_, err := r.store.KeepIssue("lin", kept)
+			return err
+		}
+		r.sync()
+		if !written || !r.of("ENG-1").Paused {
+			t.Error("the order was not carried out")
 		}
 	})
 }

@@ -148,29 +148,43 @@ func (o *Service) isFinished(t *task.Task) bool {
 	return err == nil && isOver(def, t)
 }
 
+// readsInARow bounds how often a round reads an issue that Orange itself keeps writing. After that the next round
+// reports what changed.
+const readsInARow = 3
+
 // updateIssue reads the issue of a task and submits what changed. It stores the issue last, so that an interrupted
-// check is repeated.
+// check is repeated. If Orange wrote the issue while it was being read, what was read is too old and is read again.
 func (o *Service) updateIssue(ctx context.Context, d *connection, t task.Task) ([]string, error) {
+	for range readsInARow {
+		news, stale, err := o.updateIssueOnce(ctx, d, t)
+		if !stale || err != nil {
+			return news, err
+		}
+	}
+	return nil, nil
+}
+
+func (o *Service) updateIssueOnce(ctx context.Context, d *connection, t task.Task) (news []string, stale bool, err error) {
 	key, _ := d.cfg.IssueKey(t.TrackerRef)
 	is, err := d.client.ReadIssue(ctx, key)
 	if errors.Is(err, tracker.ErrNotFound) {
-		return []string{fmt.Sprintf("%s: the issue is gone, and task %s continues without it", t.TrackerRef, t.ID)}, nil
+		return []string{fmt.Sprintf("%s: the issue is gone, and task %s continues without it", t.TrackerRef, t.ID)}, false, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", t.TrackerRef, err)
+		return nil, false, fmt.Errorf("read %s: %w", t.TrackerRef, err)
 	}
 	update, err := o.newIssueUpdate(d, t.ID, &is)
 	if err != nil || isOver(update.def, update.t) {
-		return nil, err
+		return nil, false, err
 	}
 	if update.was != nil && update.was.ReadAt.After(is.ReadAt) {
-		return nil, nil // Orange itself changed it meanwhile, and the next round reports that
+		return nil, true, nil
 	}
 	if err := update.submitChanges(ctx); err != nil {
-		return update.news, err
+		return update.news, false, err
 	}
 	_, err = o.Store.KeepIssue(d.cfg.Name, is)
-	return update.news, err
+	return update.news, false, err
 }
 
 // updateFinished does the same for tasks that are over, because their issues must show it.
