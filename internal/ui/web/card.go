@@ -39,6 +39,8 @@ type card struct {
 	Age     string
 	Can     bool // a person can move the task
 	Tracker string
+
+	Unblocks int // how many tasks wait for this one
 }
 
 // cardOf returns the card of a row. A card of the past offers no moves.

@@ -406,6 +406,21 @@ func TestCreate(t *testing.T) {
 	}
 }
 
+func TestTheBoardAndATaskShowWhatBlocksWhat(t *testing.T) {
+	w := newBoardBackend(t)
+	const waiting = task.ID("F0000000000000000000f")
+	w.add(task.Task{ID: waiting, Project: "shop", Branch: "checkout", Summary: "Sell it", Status: "pending", Setup: task.Setup{After: []task.ID{workingTask}},
+		Waiting: task.Waiting{Queued: true, Predecessors: []task.Predecessor{{ID: workingTask, Branch: "search", State: task.PredecessorOpen}}}})
+	v := newEnv(t, w).visitor(t)
+	for path, want := range map[string]string{
+		"/": ">after search<", "/?q=faster": "unblocks 1", "/tasks/" + string(waiting): "search (" + workingTask[:8] + ", open)", "/tasks/" + workingTask: "checkout (F0000000, pending)",
+	} {
+		if res, body := v.get(path); res.StatusCode != 200 || !strings.Contains(body, want) {
+			t.Errorf("%s: %d, no %q in %s", path, res.StatusCode, want, body)
+		}
+	}
+}
+
 func TestPauseEverything(t *testing.T) {
 	w := newBoardBackend(t)
 	h := newEnv(t, w)

@@ -251,6 +251,20 @@ func SuccessorsOf(rows []Row, id task.ID) []task.Successor {
 	return out
 }
 
+// CountSuccessors returns how many tasks among rows are after each task and not over.
+func CountSuccessors(rows []Row) map[task.ID]int {
+	out := map[task.ID]int{}
+	for i := range rows {
+		if rows[i].Kind == workflow.Terminal {
+			continue
+		}
+		for _, p := range rows[i].After {
+			out[p.ID]++
+		}
+	}
+	return out
+}
+
 func cleanWords(list []string) []string {
 	var out []string
 	for _, word := range list {

@@ -179,6 +179,9 @@ func TestARowSaysWhatItIsAfterAndWhatItUnblocks(t *testing.T) {
 	if want := []task.Successor{{ID: "two", Branch: "cart", Status: "pending"}}; !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}
+	if n := CountSuccessors([]Row{first, second, over}); len(n) != 1 || n["one"] != 1 {
+		t.Errorf("%v", n)
+	}
 }
 
 func TestChecks(t *testing.T) {
