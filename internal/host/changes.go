@@ -50,7 +50,7 @@ func (h *Host) MeasureWork(ctx context.Context, t *task.Task) (*overview.Work, e
 // registered or the task has no branch.
 func (h *Host) taskComparison(t *task.Task) (git.Comparison, bool) {
 	p, ok := h.Project(t.Project)
-	c := git.Comparison{Root: p.Path, Worktree: h.WorktreeOf(t), Branch: t.Branch, Default: p.ForTask(t).DefaultBranch}
+	c := git.Comparison{Root: p.Path, Worktree: h.WorktreeOf(t), Branch: t.Branch, Default: p.ForTask(t).DefaultBranch, StackBase: t.StackBase()}
 	if w := t.Work; w != nil && w.Landed { // all of it is in the default branch, so the journal says which commits it was
 		c.Base, c.Head = w.Base, w.Head
 	}

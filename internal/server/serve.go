@@ -195,6 +195,7 @@ func (s *Server) buildRuntime() error {
 		Codes:    notifications.Codes{Config: s.settings, Git: s.git},
 		Library:  workflowdir.New(s.cfg.UserWorkflows),
 		Defaults: s.defaults,
+		Priority: func(t *task.Task) int { return s.trackerService.PriorityOf(t) },
 		Fault:    s.fault,
 	}
 	if s.cfg.Record {
@@ -390,6 +391,7 @@ func (s *Server) newAPI() *api.Server {
 		Inbox: s.inbox.Load, QueuePlace: s.runtime.QueuePlace, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects, Git: s.git}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
 		GitPrograms: s.trust, Origins: shim.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
+	out.Successors = s.runtime.Successors
 	out.CreateFromIssue = s.trackerService.CreateFromIssue
 	out.KeepEnvironment = func(e wire.Environment) { s.environment.keep(e, s.settings().AgentEnv) }
 	if !s.cfg.Record {

@@ -57,6 +57,9 @@ type TaskLine struct {
 	Landing   bool      `json:"landing,omitempty"`       // its work is in a landing queue
 	Place     int       `json:"landing_place,omitempty"` // its number there, from 1
 	Roles     []string  `json:"roles,omitempty"`         // roles whose agents are at work
+
+	After    []task.Predecessor `json:"after,omitempty"`    // the tasks that it is after, and what became of them
+	Unblocks int                `json:"unblocks,omitempty"` // how many open tasks are after it
 }
 
 // NewTaskLine returns the line of a task.
@@ -64,6 +67,7 @@ func NewTaskLine(t *task.Task) TaskLine {
 	out := TaskLine{
 		ID: t.ID, Project: t.Project, Branch: t.Branch, Status: t.Status, Summary: t.Summary, Since: t.Since, Paused: t.Paused,
 		Attention: t.Attention != "", Failed: t.WorkFailed != "", Crashed: t.Crashed != "", RespawnAt: t.RespawnAt, Queued: t.Queued, Landing: t.MergeEffect() != nil,
+		After: t.Predecessors,
 	}
 	if t.Asked != nil {
 		out.Asks = t.Asked.To

@@ -37,6 +37,11 @@ func (g *Git) BuildCandidate(ctx context.Context, root string, asked Merging) (c
 		landed, err = g.landedBy(ctx, root, m.tip, m.old)
 		return c, landed, err
 	}
+	if needs, err := g.needsBase(ctx, &m); err != nil {
+		return c, "", err
+	} else if needs {
+		c.StackBase = m.StackBase
+	}
 	if c.Commit, err = g.buildMergeCommit(ctx, &m); err != nil {
 		return c, "", err
 	}

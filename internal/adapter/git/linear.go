@@ -14,7 +14,11 @@ func (g *Git) buildSquashCommit(ctx context.Context, m *merging, tree string) (s
 	if err != nil || have == tree {
 		return m.old, err
 	}
-	subjects, err := g.run(ctx, m.root, "log", "--no-merges", "--reverse", "--format=* %s", m.old+".."+m.tip)
+	own, err := g.ownCommits(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	subjects, err := g.run(ctx, m.root, append([]string{"log", "--no-merges", "--reverse", "--format=* %s"}, own...)...)
 	if err != nil {
 		return "", fmt.Errorf("list the commits of %s: %w", m.Branch, err)
 	}
@@ -30,6 +34,16 @@ func (g *Git) buildSquashCommit(ctx context.Context, m *merging, tree string) (s
 	return g.writeCommit(ctx, m, newCommit{tree: tree, parents: []string{m.old}, message: m.Message + "\n"})
 }
 
+// ownCommits returns the arguments by which git lists the commits that the branch brings.
+func (g *Git) ownCommits(ctx context.Context, m *merging) ([]string, error) {
+	own := []string{m.old + ".." + m.tip}
+	needs, err := g.needsBase(ctx, m)
+	if needs {
+		own = append(own, "^"+m.StackBase)
+	}
+	return own, err
+}
+
 // buildRebasedCommits creates the commits of the branch again on the target, without a
 // checkout, and returns the last one. The result has the tree of a merge. Where the commits one
 // by one do not lead there, because a merge in the branch resolved a conflict, they become one
@@ -39,7 +53,11 @@ func (g *Git) buildRebasedCommits(ctx context.Context, m *merging) (string, erro
 	if err != nil {
 		return "", err
 	}
-	out, err := g.run(ctx, m.root, "rev-list", "--reverse", "--topo-order", "--parents", m.old+".."+m.tip)
+	own, err := g.ownCommits(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	out, err := g.run(ctx, m.root, append([]string{"rev-list", "--reverse", "--topo-order", "--parents"}, own...)...)
 	if err != nil {
 		return "", fmt.Errorf("list the commits of %s: %w", m.Branch, err)
 	}
@@ -87,7 +105,7 @@ func (g *Git) replayCommit(ctx context.Context, m *merging, onto, parent, commit
 		return "", err
 	}
 	step := *m
-	step.old, step.tip = ours, commit
+	step.old, step.tip, step.StackBase = ours, commit, ""
 	tree, err := g.mergeTrees(ctx, &step)
 	if err != nil || tree == trees[onto] && trees[commit] != trees[parent] {
 		return onto, err

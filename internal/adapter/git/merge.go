@@ -32,6 +32,10 @@ type Merging struct {
 	Message      string // of the merge commit; "" for git's default message
 	Title        string // first line of the one commit of a squash; "" for Message
 	Remote       string // whose branch is the target, "" for the branch here
+
+	// The commit after which the own commits of a stacked branch begin, "" for where the branch left the target. What is before
+	// it may have come into the target as other commits, for example squashed.
+	StackBase string
 }
 
 // merging is a Merging with everything that its commit needs.
@@ -197,7 +201,11 @@ func (g *Git) buildMergeCommit(ctx context.Context, m *merging) (commit string, 
 
 // mergeTrees writes the tree of the merge commit.
 func (g *Git) mergeTrees(ctx context.Context, m *merging) (tree string, err error) {
-	out, err := g.runCall(ctx, call{dir: m.root, args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", m.old, m.tip}, timeout: checkoutTimeout})
+	target, tip, err := g.mergeSides(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	out, err := g.runCall(ctx, call{dir: m.root, args: []string{"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", target, tip}, timeout: checkoutTimeout})
 	if err == nil {
 		return strings.TrimRight(out, "\x00\n"), nil
 	}

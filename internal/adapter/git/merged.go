@@ -88,13 +88,13 @@ func (g *Git) HasLanded(ctx context.Context, root, commit, defaultBranch string)
 	return false, err
 }
 
-// CountCommits counts the commits of a branch that are not in the default branch.
-func (g *Git) CountCommits(ctx context.Context, root, branch, defaultBranch string) (n int, detail string, err error) {
+// CountCommits counts the commits of a branch that are neither in the default branch nor in the history of the commits in without.
+func (g *Git) CountCommits(ctx context.Context, root, branch, defaultBranch string, without ...string) (n int, detail string, err error) {
 	p, err := g.locateBranch(ctx, root, branch, defaultBranch)
 	if err != nil || p.missing != "" {
 		return 0, p.missing, err
 	}
-	out, err := g.run(ctx, root, append([]string{"rev-list", "--count", p.tip, "--not"}, p.targets...)...)
+	out, err := g.run(ctx, root, append(append([]string{"rev-list", "--count", p.tip, "--not"}, p.targets...), without...)...)
 	if err == nil {
 		n, err = strconv.Atoi(out)
 	}
@@ -116,8 +116,18 @@ type BranchWork struct {
 }
 
 // MeasureBranch counts the commits of a branch that are not in the default branch, and finds where they begin
-// and end.
-func (g *Git) MeasureBranch(ctx context.Context, root, branch, defaultBranch string) (w BranchWork, err error) {
+// and end. The commits of a stacked branch begin after stackBase.
+func (g *Git) MeasureBranch(ctx context.Context, root, branch, defaultBranch, stackBase string) (w BranchWork, err error) {
+	if stackBase != "" {
+		p, err := g.locateBranch(ctx, root, branch, defaultBranch)
+		if err == nil && p.missing == "" && g.NeedsStackBase(ctx, root, stackBase, p.tip, p.targets...) {
+			w.Commits, w.Detail, err = g.CountCommits(ctx, root, branch, defaultBranch, stackBase)
+			if w.Commits > 0 {
+				w.Base, w.Tip = stackBase, p.tip
+			}
+			return w, err
+		}
+	}
 	if w.Commits, w.Detail, err = g.CountCommits(ctx, root, branch, defaultBranch); w.Commits > 0 && err == nil {
 		w.Base, w.Tip, err = g.ForkPoint(ctx, root, branch, defaultBranch)
 	}

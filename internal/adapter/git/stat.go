@@ -24,6 +24,7 @@ type Comparison struct {
 	Default  string // the branch that it is to be merged into, here or at origin
 
 	Base, Head string // commits to compare instead, for a branch that is merged; "" for none
+	StackBase  string // where the own commits of a stacked branch begin; "" for where it left the default branch
 }
 
 // A Stat counts what a branch has that the default branch does not. Lines of binary files are
@@ -182,6 +183,9 @@ func (g *Git) findFork(ctx context.Context, c Comparison) (fork, error) {
 	}
 	if err != nil {
 		return f, fmt.Errorf("find where %s left %s: %w", c.Branch, c.Default, err)
+	}
+	if c.StackBase != "" && g.NeedsStackBase(ctx, c.Root, c.StackBase, f.tip, f.targets...) {
+		f.base, f.targets = c.StackBase, append(f.targets, c.StackBase)
 	}
 	return f, nil
 }

@@ -19,6 +19,11 @@ func (s *Store) ChildTasks(parent task.ID) ([]signal.Child, error) {
 	return out, s.describeError("read", err)
 }
 
+// DependentTasks lists the tasks that are after others or were, and the open ones that have a parent, in the order of creation.
+func (s *Store) DependentTasks() ([]task.Task, error) {
+	return s.queryTasks(`SELECT id, fold FROM task WHERE deleted = 0 AND (instr(fold, '"after":["') > 0 OR over = 0 AND instr(fold, '"parent":"') > 0) ORDER BY n`)
+}
+
 // OnCard lists the tasks of a card that are not over, in the order of creation.
 func (s *Store) OnCard(ref string) ([]task.ID, error) {
 	return s.queryIDs("SELECT id FROM task WHERE fold ->> '$.resources.tracker_ref' = ? AND over = 0 AND deleted = 0 ORDER BY n", ref)

@@ -153,6 +153,20 @@ func TestLookups(t *testing.T) {
 	}
 }
 
+func TestTheTasksThatDependOnOthers(t *testing.T) {
+	s := open(t)
+	populate(t, s)
+	after, part, over := created(t, 11), created(t, 12), created(t, 13)
+	after.Task.After, after.Over = []task.ID{id(1)}, true
+	part.Task.Parent = id(1)
+	over.Task.Parent, over.Over = id(1), true
+	commit(t, s, after, part, over)
+	tasks, err := s.DependentTasks()
+	if err != nil || len(tasks) != 2 || tasks[0].ID != id(11) || tasks[1].ID != id(12) || tasks[0].After[0] != id(1) {
+		t.Errorf("%+v, %v", tasks, err)
+	}
+}
+
 func TestWhatAStartMustLookAt(t *testing.T) {
 	s := open(t)
 	populate(t, s)

@@ -43,7 +43,7 @@ func (d *decider) createTask() Verdict {
 func (d *decider) startClarification() {
 	e := &d.entries[0]
 	s, _ := d.def.StateNamed(e.To)
-	if !d.sig.New.Spawn || s.Kind != workflow.Waiting || s.Role == "" || len(d.sig.Free) == 0 || len(d.unmet()) > 0 {
+	if !d.sig.New.Spawn || s.Kind != workflow.Waiting || s.Role == "" || len(d.sig.Free) == 0 || len(d.unmetToStart()) > 0 {
 		return
 	}
 	p := d.newPlan(e)

@@ -44,10 +44,18 @@ func (d *decider) unmet() []task.Predecessor {
 	return task.UnmetOf(d.t.Predecessors)
 }
 
+// unmetToStart returns the tasks that keep this one from starting. One that it is stacked on does not if it has work.
+func (d *decider) unmetToStart() []task.Predecessor {
+	if d.sig.Predecessors != nil {
+		return task.UnmetToStart(d.sig.Predecessors)
+	}
+	return task.UnmetToStart(d.t.Predecessors)
+}
+
 // mayNotStart reports whether other tasks must land before this one may have its first workspace. A task that has started,
 // because it left its queue or an agent of it was started, waits only with its merge.
 func (d *decider) mayNotStart() bool {
-	if len(d.unmet()) == 0 {
+	if len(d.unmetToStart()) == 0 {
 		return false
 	}
 	s, ok := d.def.StateNamed(d.t.Status)
@@ -57,12 +65,12 @@ func (d *decider) mayNotStart() bool {
 // mustQueue reports whether a task stays in its queue until other tasks have landed, although it could leave by the edge.
 func (d *decider) mustQueue(e *workflow.Edge) bool {
 	s, ok := d.def.StateNamed(d.t.Status)
-	return ok && s.Kind == workflow.Queued && e.AnswersTo(workflow.OnReady, "") && len(d.unmet()) > 0
+	return ok && s.Kind == workflow.Queued && e.AnswersTo(workflow.OnReady, "") && len(d.unmetToStart()) > 0
 }
 
 // waitForPredecessors records that a task starts when other tasks have landed.
 func (d *decider) waitForPredecessors(e *workflow.Edge) Verdict {
-	text := DescribeUnmet(d.unmet())
+	text := DescribeUnmet(d.unmetToStart())
 	d.addReason(e, RuleAfter, false, text)
 	if !d.mayQueue() {
 		return d.refuseToStart(fmt.Sprintf("%s -> %s: ", d.fromState(), e.To))
@@ -73,9 +81,9 @@ func (d *decider) waitForPredecessors(e *workflow.Edge) Verdict {
 // refuseToStart refuses a request that would start an agent before other tasks have landed.
 func (d *decider) refuseToStart(prefix string) Verdict {
 	if d.t.Seq == 0 {
-		return d.refuse("%safter: it %s, and a task waits only in a queue: create it in one, or without --after", prefix, DescribeUnmet(d.unmet()))
+		return d.refuse("%safter: it %s, and a task waits only in a queue: create it in one, or without --after", prefix, DescribeUnmet(d.unmetToStart()))
 	}
-	return d.refuse("%safter: it %s: %s", prefix, DescribeUnmet(d.unmet()), waysOut(d.t.ID, d.unmet()))
+	return d.refuse("%safter: it %s: %s", prefix, DescribeUnmet(d.unmetToStart()), waysOut(d.t.ID, d.unmetToStart()))
 }
 
 // refuseMerge refuses a merge before other tasks have landed.
@@ -94,15 +102,21 @@ func waysOut(id task.ID, unmet []task.Predecessor) string {
 
 // DescribeUnmet says what a task waits for, as the rest of a sentence about it.
 func DescribeUnmet(unmet []task.Predecessor) string {
-	var open, dropped []string
+	var open, dropped, stacked []string
 	for _, p := range unmet {
-		if p.State == task.PredecessorDropped {
+		switch {
+		case p.State == task.PredecessorDropped:
 			dropped = append(dropped, predecessorName(p))
-		} else {
+		case p.Stack && p.Head == "":
+			stacked = append(stacked, predecessorName(p))
+		default:
 			open = append(open, predecessorName(p))
 		}
 	}
 	var parts []string
+	if len(stacked) > 0 {
+		parts = append(parts, "waits for "+strings.Join(stacked, ", ")+" to hand over work")
+	}
 	if len(open) > 0 {
 		parts = append(parts, "waits for "+strings.Join(open, ", ")+" to land")
 	}
@@ -121,19 +135,13 @@ func predecessorName(p task.Predecessor) string {
 	return p.Branch + " (" + id + ")"
 }
 
-// decideOnPredecessors handles the news that a task that this one is after landed, was cancelled or was reopened. A task in its
-// queue starts if nothing keeps it any more; a merge that waits is carried out, because NextEffect returns it again.
+// decideOnPredecessors records that a task that this one is after landed, was cancelled or was reopened. A task in its queue
+// starts when its turn comes, which the runtime knows; a merge that waits is carried out, because NextEffect returns it again.
 func (d *decider) decideOnPredecessors() Verdict {
 	if now := d.sig.Predecessors; now != nil && !slices.Equal(now, d.t.Predecessors) {
 		e := d.newEntry(journal.PredecessorMoved)
 		e.Reason, e.Predecessors = describeMoved(d.t.Predecessors, now), now
-		d.pushEntry(e)
-	}
-	if d.t.Queued && len(d.unmet()) == 0 && d.leaveQueue() == Advance {
-		return Advance
-	}
-	if len(d.entries) > 0 {
-		return Record
+		return d.finishWith(e, Record)
 	}
 	return Stay
 }
@@ -146,6 +154,10 @@ func describeMoved(was, now []task.Predecessor) string {
 	var parts []string
 	for _, p := range now {
 		at := slices.IndexFunc(was, func(old task.Predecessor) bool { return old.ID == p.ID })
+		if at >= 0 && was[at].State == p.State && p.Head != "" {
+			parts = append(parts, predecessorName(p)+" has work")
+			continue
+		}
 		if at < 0 || was[at].State != p.State {
 			parts = append(parts, predecessorName(p)+words[p.State])
 		}
@@ -174,26 +186,44 @@ func (s *Situation) WaitsToLand() bool {
 
 // absoluteFields returns the fields of an update with the whole list of the tasks that the task is after.
 func (d *decider) absoluteFields() ([]signal.Field, string) {
-	relative := func(f signal.Field) bool { return f.Name == FieldAddAfter || f.Name == FieldDropAfter }
-	if !slices.ContainsFunc(d.sig.Fields, relative) {
+	if !ChangesAfter(d.sig) {
 		return d.sig.Fields, ""
 	}
-	var out []signal.Field
-	after := slices.Clone(d.t.After)
-	for _, f := range d.sig.Fields {
+	after, why := AfterUpdate(d.t.After, d.sig.Fields)
+	out := slices.DeleteFunc(slices.Clone(d.sig.Fields), changesAfter)
+	return append(out, signal.Field{Name: journal.FieldAfter, To: task.JoinIDs(after)}), why
+}
+
+// AfterUpdate returns the tasks that a task is after when an update has changed its fields, or why the update cannot be made.
+func AfterUpdate(after []task.ID, fields []signal.Field) (out []task.ID, why string) {
+	out = slices.Clone(after)
+	for _, f := range fields {
+		if !changesAfter(f) {
+			continue
+		}
 		id := task.ID(f.To)
-		switch at := slices.Index(after, id); {
-		case !relative(f):
-			out = append(out, f)
+		switch at := slices.Index(out, id); {
+		case f.Name == journal.FieldAfter:
+			out = task.SplitIDs(f.To)
 		case f.Name == FieldDropAfter && at < 0:
-			return nil, fmt.Sprintf("the task is not after %s", humanize.ShortID(f.To))
+			return out, fmt.Sprintf("the task is not after %s", humanize.ShortID(f.To))
 		case f.Name == FieldDropAfter:
-			after = slices.Delete(after, at, at+1)
+			out = slices.Delete(out, at, at+1)
 		case at < 0:
-			after = append(after, id)
+			out = append(out, id)
 		}
 	}
-	return append(out, signal.Field{Name: journal.FieldAfter, To: task.JoinIDs(after)}), ""
+	return out, ""
+}
+
+// ChangesAfter reports whether a signal is an update of what a task is after.
+func ChangesAfter(sig *signal.Signal) bool {
+	return sig.Kind == signal.Update && slices.ContainsFunc(sig.Fields, changesAfter)
+}
+
+// changesAfter reports whether a field of an update says what the task is after.
+func changesAfter(f signal.Field) bool {
+	return f.Name == FieldAddAfter || f.Name == FieldDropAfter || f.Name == journal.FieldAfter
 }
 
 // badAfter returns what is wrong with the tasks that a task is to be after, or "".

@@ -33,9 +33,14 @@ func beginAfter(t *testing.T, name string, spawn bool) *world {
 	return w
 }
 
+// predecessorMoved tells the task what became of its predecessor, and gives it its turn if it waits in its queue.
 func (w *world) predecessorMoved(state task.PredecessorState) engine.Decision {
 	w.t.Helper()
-	return w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.PredecessorMoved, Predecessors: pred(state)})
+	d := w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.PredecessorMoved, Predecessors: pred(state)})
+	if w.task.Queued {
+		w.must(signal.Signal{Kind: signal.Ready, Actor: task.Engine, Predecessors: pred(state)})
+	}
+	return d
 }
 
 func TestWhatBecameOfAPredecessor(t *testing.T) {
@@ -91,7 +96,7 @@ func TestATaskStartsWhenItsPredecessorsHaveLanded(t *testing.T) {
 		}
 	}
 	d := w.predecessorMoved(task.PredecessorLanded)
-	if w.task.Status != "planning" || len(d.Entries) != 2 || d.Entries[0].Type != journal.PredecessorMoved || d.Entries[0].Reason != "other (00000000) landed" {
+	if w.task.Status != "planning" || len(d.Entries) != 1 || d.Entries[0].Type != journal.PredecessorMoved || d.Entries[0].Reason != "other (00000000) landed" {
 		t.Errorf("%s, %+v", w.task.Status, d.Entries)
 	}
 	if again := w.predecessorMoved(task.PredecessorLanded); len(again.Entries) > 0 {
@@ -266,5 +271,65 @@ func TestWhoMayChangeWhatATaskIsAfter(t *testing.T) {
 	}
 	if d := w.must(update(engine.FieldAddAfter, string(otherID), task.Human, 0)); len(d.Entries) > 0 {
 		t.Errorf("what is so already is recorded: %+v", d.Entries)
+	}
+}
+
+// A stacked task starts at the work of its predecessor, and lands after it.
+func TestAStackedTaskStartsWhenItsPredecessorHasWork(t *testing.T) {
+	stacked := func(state task.PredecessorState, head string) []task.Predecessor {
+		return []task.Predecessor{{ID: otherID, Branch: "other", State: state, Stack: true, Head: head}}
+	}
+	w := &world{t: t, def: load(t, "orange"), now: start, free: []string{"p--1"}}
+	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, Predecessors: stacked(task.PredecessorOpen, ""), New: &signal.New{
+		ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "do it", Spawn: true, After: []task.ID{otherID}, StackOn: otherID,
+	}})
+	if w.task.Status != "pending" || !w.task.Queued || w.task.Base != "" {
+		t.Fatalf("%+v", w.task)
+	}
+	if x := w.explain(); x.Why != "it waits for other (00000000) to hand over work" {
+		t.Error(x.Why)
+	}
+	d := w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.PredecessorMoved, Predecessors: stacked(task.PredecessorOpen, "c1")})
+	if len(d.Entries) != 1 || d.Entries[0].Reason != "other (00000000) has work" {
+		t.Fatalf("%+v", d.Entries)
+	}
+	w.must(signal.Signal{Kind: signal.Ready, Actor: task.Engine, Predecessors: stacked(task.PredecessorOpen, "c1")})
+	if w.task.Status != "planning" || w.task.Base != "c1" || w.task.StackBase() != "c1" {
+		t.Errorf("%s at %q", w.task.Status, w.task.Base)
+	}
+	if unmet := task.UnmetOf(w.task.Predecessors); len(unmet) != 1 {
+		t.Error("its merge does not wait")
+	}
+	if r, err := engine.Redecide(w.def, stored(t, w.log)); err != nil {
+		t.Error(err)
+	} else if first, n := r.FirstDivergence(); n > 0 {
+		t.Errorf("%s", asJSON(t, first))
+	}
+	if w.task.LandsFrom() != "" {
+		t.Error("it is merged without the work that it is stacked on, which has not landed")
+	}
+	w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.PredecessorMoved, Predecessors: stacked(task.PredecessorLanded, "c1")})
+	if w.task.LandsFrom() != "c1" {
+		t.Errorf("it is merged from %q", w.task.LandsFrom())
+	}
+	w.must(signal.Signal{Kind: signal.Update, Actor: task.Human, Fields: []signal.Field{{Name: engine.FieldDropAfter, To: string(otherID)}}})
+	if w.task.LandsFrom()+w.task.StackBase() != "" {
+		t.Error("without its dependency, it is merged without the work that it is stacked on")
+	}
+
+	w = &world{t: t, def: load(t, "orange"), now: start, free: []string{"p--1"}}
+	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, Predecessors: stacked(task.PredecessorLanded, "c1"), New: &signal.New{
+		ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "do it", Spawn: true, After: []task.ID{otherID}, StackOn: otherID,
+	}})
+	if w.task.Status != "planning" || w.task.StackBase() != "" {
+		t.Errorf("after its predecessor landed: %s at %q", w.task.Status, w.task.Base)
+	}
+}
+
+func TestAWorkerIsToldHowToMoveAStackedBranch(t *testing.T) {
+	l := task.Landing{Candidate: task.Candidate{Target: "main", StackBase: "c1", Ref: "refs/x"}, Outcome: task.LandingConflict, Why: "it conflicts"}
+	text := strings.Join(l.Lines(), "\n")
+	if !strings.Contains(text, "git rebase --onto main c1\n") || !strings.Contains(text, "git rebase --continue") || strings.Contains(text, "git merge") || !strings.Contains(text, "git reset --hard refs/x") {
+		t.Error(text)
 	}
 }

@@ -13,7 +13,7 @@ func (d *explainer) unmet() []task.Predecessor { return task.UnmetOf(d.t.Predece
 
 // waitsToStart reports whether the task has not started, and starts when others have landed.
 func (d *explainer) waitsToStart(s *workflow.State) bool {
-	return len(d.unmet()) > 0 && d.t.Queued && (s.Kind == workflow.Queued || d.t.AttemptCount() == 0)
+	return len(task.UnmetToStart(d.t.Predecessors)) > 0 && d.t.Queued && (s.Kind == workflow.Queued || d.t.AttemptCount() == 0)
 }
 
 // waitsForOthers reports whether the task goes on by itself when others have landed.

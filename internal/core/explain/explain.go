@@ -59,6 +59,9 @@ type Explanation struct {
 	Problem  string            `json:"problem,omitempty"` // why the journal could not be read
 
 	Reasons []WaitReason `json:"reasons,omitempty"` // why the task waits for a person, the most important first
+
+	After    []task.Predecessor `json:"after,omitempty"`    // the tasks that it is after, and what became of them
+	Unblocks []task.Successor   `json:"unblocks,omitempty"` // the open tasks that are after it; the server adds them
 }
 
 // A Way is one edge out of the state, evaluated for everyone who may take it.
@@ -88,6 +91,7 @@ func Task(def *workflow.Definition, t task.Task, sig signal.Signal) Explanation 
 		Task: t.ID, Workflow: t.Workflow, Status: t.Status, Since: t.Since, Visit: t.Visit,
 		Edges: []Way{}, Bounds: []Bound{}, Next: x.nextSteps(), Deadline: x.nextTimer(),
 		Chain: []Cause{}, Cost: sumRoleCosts(&t, nil, &sig), Refusals: []journal.Refusal{},
+		After: t.Predecessors,
 	}
 	for _, i := range def.EdgesFrom(t.Status) {
 		out.Edges = append(out.Edges, x.weighWay(&def.Edges[i]))

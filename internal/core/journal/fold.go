@@ -96,7 +96,7 @@ func beginTask(t *task.Task, e *Entry) {
 		Setup: task.Setup{
 			Workflow: e.Workflow, WorkflowHash: e.WorkflowHash,
 			Harness: n.Harness, ReviewHarness: n.ReviewHarness, Effort: n.Effort, ReviewEffort: n.ReviewEffort,
-			Delivery: n.Delivery, Base: n.Base, BaseBranch: n.BaseBranch, Model: n.Model, ReviewModel: n.ReviewModel, AgentFlags: n.AgentFlags, Permissions: n.Permissions, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars, Checks: n.Checks, Unchanged: n.Unchanged, After: n.After,
+			Delivery: n.Delivery, Base: n.Base, BaseBranch: n.BaseBranch, Model: n.Model, ReviewModel: n.ReviewModel, AgentFlags: n.AgentFlags, Permissions: n.Permissions, ForkOf: n.ForkOf, Parent: n.Parent, Roles: n.Roles, Vars: n.Vars, Checks: n.Checks, Unchanged: n.Unchanged, After: n.After, StackOn: n.StackOn,
 		},
 		Resources: task.Resources{TrackerRef: n.TrackerRef, PRURL: n.PRURL, PRState: n.PRState, Workspace: n.Workspace},
 	}
@@ -182,6 +182,14 @@ func applyPredecessors(t *task.Task, e *Entry) {
 	}
 	if len(t.Predecessors) == 0 {
 		t.Predecessors = nil
+	}
+	if e.BindWorkspace == "" || t.Base != "" {
+		return
+	}
+	for i := range t.Predecessors { // the branch of a stacked task begins with its first workspace
+		if at := t.Predecessors[i].StartsAt(); at != "" {
+			t.Base = at
+		}
 	}
 }
 

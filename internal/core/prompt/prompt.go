@@ -50,6 +50,7 @@ func StartPrompt(f Facts) string {
 	}
 	f.writeChecks(&b)
 	f.writeLanding(&b)
+	f.writeStack(&b)
 	f.writeProtected(&b)
 	b.WriteString("\n\n")
 	f.writeSession(&b)
@@ -97,6 +98,15 @@ func (f *Facts) writeChecks(b *strings.Builder) {
 func (f *Facts) writeLanding(b *strings.Builder) {
 	if l := f.Task.Landing; l.Returned() && l.Since.Equal(f.Task.Since) && f.Effect.Role != workflow.CheckRole {
 		b.WriteString("\n\nWhy the work did not land:\n\n" + strings.Join(l.Lines(), "\n") + "\n")
+	}
+}
+
+// writeStack says where the own work of a stacked task begins, until the task below has landed.
+func (f *Facts) writeStack(b *strings.Builder) {
+	for _, p := range f.Task.Predecessors {
+		if base := f.Task.StackBase(); p.Stack && p.State == task.PredecessorOpen && base != "" && f.Effect.Role != workflow.CheckRole {
+			fmt.Fprintf(b, "\n\nThis branch is stacked: it begins at %[1]s, the work of task %[2]s on branch %[3]s, which lands first. The change of this task is git diff %[1]s...HEAD. Leave the commits before it as they are.", base, p.ID, p.Branch)
+		}
 	}
 }
 

@@ -177,3 +177,17 @@ func TestThePromptHashIsThatOfTheTextBeforeValuesAreFilledIn(t *testing.T) {
 		t.Error("an agent that continues a conversation was not given the prompt, but has its digest")
 	}
 }
+
+func TestAnAgentOfAStackedTaskIsToldWhatIsItsOwn(t *testing.T) {
+	f := facts(t, "solo")
+	f.Effect = task.Effect{Role: "worker", Prompt: "worker"}
+	f.Task.StackOn, f.Task.Base, f.Task.After = "below0000000000000000", "c1", []task.ID{"below0000000000000000"}
+	f.Task.Predecessors = []task.Predecessor{{ID: f.Task.StackOn, Branch: "below", State: task.PredecessorOpen, Stack: true, Head: "c1"}}
+	if text := prompt.StartPrompt(f); !strings.Contains(text, "The change of this task is git diff c1...HEAD.") {
+		t.Error(text)
+	}
+	f.Task.Predecessors[0].State = task.PredecessorLanded
+	if text := prompt.StartPrompt(f); strings.Contains(text, "stacked") {
+		t.Error(text)
+	}
+}

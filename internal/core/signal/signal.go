@@ -235,6 +235,8 @@ type New struct {
 
 	Unchanged task.PathPatterns `json:"unchanged,omitempty"` // set by the runtime: those of the project
 	After     []task.ID         `json:"after,omitempty"`     // tasks that must land first; a request may name them in any way
+	Stack     bool              `json:"stack,omitempty"`     // begin at the branch of the one task that it is after
+	StackOn   task.ID           `json:"stack_on,omitempty"`  // set by the runtime: that task
 
 	Counters  []task.Counter `json:"counters,omitempty"`  // import
 	CreatedAt time.Time      `json:"created_at,omitzero"` // import

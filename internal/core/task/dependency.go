@@ -11,6 +11,17 @@ type Predecessor struct {
 	ID     ID               `json:"id"`
 	Branch string           `json:"branch,omitempty"` // "" if the task is not known
 	State  PredecessorState `json:"state"`
+
+	Stack bool   `json:"stack,omitempty"` // the task is stacked on it: its branch begins at the other one's
+	Head  string `json:"head,omitempty"`  // of one that the task is stacked on: the commit at which the branch begins, "" if there is no work yet
+}
+
+// StartsAt returns the commit at which a stacked task may begin although its predecessor has not landed, "" if it may not.
+func (p *Predecessor) StartsAt() string {
+	if !p.Stack || p.State != PredecessorOpen {
+		return ""
+	}
+	return p.Head
 }
 
 // PredecessorState says what became of a predecessor.
@@ -28,6 +39,13 @@ func PredecessorStates() []PredecessorState {
 	return []PredecessorState{PredecessorOpen, PredecessorLanded, PredecessorDropped}
 }
 
+// A Successor is a task that is after another one and not over.
+type Successor struct {
+	ID     ID     `json:"id"`
+	Branch string `json:"branch"`
+	Status string `json:"status"`
+}
+
 // MaxPredecessors bounds how many tasks one task is after.
 const MaxPredecessors = 64
 
@@ -40,6 +58,11 @@ func UnmetOf(list []Predecessor) []Predecessor {
 		}
 	}
 	return out
+}
+
+// UnmetToStart returns the predecessors that keep a task from starting.
+func UnmetToStart(list []Predecessor) []Predecessor {
+	return slices.DeleteFunc(UnmetOf(list), func(p Predecessor) bool { return p.StartsAt() != "" })
 }
 
 // DroppedOf returns the predecessors that will not land unless a person reopens them.

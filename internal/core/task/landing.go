@@ -30,6 +30,8 @@ type Candidate struct {
 	Commit string `json:"commit,omitempty"` // the candidate
 	Tree   string `json:"tree,omitempty"`   // its tree
 	Ref    string `json:"ref,omitempty"`    // keeps Head, so that the work can be recovered
+
+	StackBase string `json:"stack_base,omitempty"` // the commit after which the own work of a stacked task begins, if the target has not got it
 }
 
 // The outcomes of a landing.
@@ -67,12 +69,26 @@ func (l *Landing) Lines() []string {
 	if !l.Returned() {
 		return out
 	}
+	if l.StackBase != "" {
+		out = append(out, "",
+			"The branch began at work that landed as other commits. Move its own commits to the target, in its worktree:", "",
+			"    git rebase --onto "+l.Target+" "+l.StackBase)
+		if l.Outcome == LandingConflict {
+			out = append(out, "    # resolve every conflict, then", "    git add -A && git rebase --continue")
+		}
+		return l.addKept(out)
+	}
 	out = append(out, "",
 		"Bring the branch up to date in its worktree, without a rebase, because others have seen its commits:", "",
 		"    git merge "+l.TargetName())
 	if l.Outcome == LandingConflict {
 		out = append(out, "    # resolve every conflict, then", "    git add -A && git commit --no-edit")
 	}
+	return l.addKept(out)
+}
+
+// addKept adds where the work is kept as it is now.
+func (l *Landing) addKept(out []string) []string {
 	if l.Ref != "" {
 		out = append(out, "", fmt.Sprintf("The work as it is now is kept at %s: git reset --hard %s brings it back.", l.Ref, l.Ref))
 	}

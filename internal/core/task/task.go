@@ -70,6 +70,27 @@ type Setup struct {
 	Checks        Checks       `json:"checks,omitempty"`       // commands that Orange runs on its work, as defined when it was created
 	Unchanged     PathPatterns `json:"unchanged,omitempty"`    // paths that it may not change without a person, likewise
 	After         []ID         `json:"after,omitempty"`        // tasks that must land before this one starts or lands
+	StackOn       ID           `json:"stack_on,omitempty"`     // the one of them at whose branch this one's begins
+}
+
+// StackBase returns the commit after which the own commits of a stacked task begin. It is "" if the task is not stacked, was not
+// started before its predecessor landed, or is no longer after it: then everything on the branch is its own.
+func (t *Task) StackBase() string {
+	if t.StackOn == "" || !slices.Contains(t.After, t.StackOn) {
+		return ""
+	}
+	return t.Base
+}
+
+// LandsFrom returns the commit from which the work of a stacked task is merged, "" for where its branch left the target. What is
+// before that commit is left out of the merge, so it must have landed.
+func (t *Task) LandsFrom() string {
+	for i := range t.Predecessors {
+		if p := &t.Predecessors[i]; p.Stack && p.State == PredecessorLanded {
+			return t.StackBase()
+		}
+	}
+	return ""
 }
 
 // Resources are things outside the record that belong to a task.

@@ -44,17 +44,26 @@ func (r *Runtime) createTask(ctx context.Context, w signal.NewTask) (engine.Answ
 		return engine.Answer{}, err
 	}
 	defer r.wait.Done()
+	if len(w.After) > 0 {
+		defer r.locks.Lock(afterKey)()
+	}
 	if strings.TrimSpace(w.Summary) == "" {
 		w.Summary = taskfile.SummaryFrom(w.Requirements)
 	}
 	if name := cmp.Or(w.Branch, task.BranchFromWords(w.Summary, 1)); name != "" {
 		defer r.locks.Lock(branchKey(name))()
 	}
+	if err := r.stackTask(&w); err != nil {
+		return engine.Answer{}, err
+	}
 	def, err := r.completeNewTask(&w)
 	if err != nil {
 		return engine.Answer{}, err
 	}
 	if err := r.requireUsableBranch(w.Project, w.Branch, w.BaseBranch, w.ID); err != nil {
+		return engine.Answer{}, err
+	}
+	if err := r.checkAfter(afterRequest{of: &task.Task{ID: w.ID, Project: w.Project, Branch: w.Branch, Setup: task.Setup{Parent: w.Parent}}, by: w.Actor, after: w.After, added: w.After}); err != nil {
 		return engine.Answer{}, err
 	}
 	defer r.locks.Lock(w.ID)()
@@ -96,6 +105,10 @@ func (r *Runtime) requireUnknown(id task.ID) error {
 
 func (r *Runtime) beginTask(ctx context.Context, def *workflow.Definition, sig signal.Signal, body []byte) (engine.Answer, error) {
 	n := sig.New
+	var err error
+	if sig.Predecessors, err = r.loadPredecessors(&task.Task{}, &sig); err != nil {
+		return engine.Answer{}, err
+	}
 	if r.needsCode(def, &task.Task{}, sig) {
 		return engine.Answer{}, task.Mistakef("project %s asks for a code before a person's merge, so no task of it begins with one: begin in another state", n.Project)
 	}

@@ -299,14 +299,14 @@ func (r *Runtime) dueAgain(def *workflow.Definition, t *task.Task, was engine.Ti
 	return false
 }
 
-// advanceQueue gives the project's queued tasks their turn, oldest first, until one finds no workspace.
+// advanceQueue gives the project's queued tasks their turn, in the order of the queue, until one finds no workspace.
 func (r *Runtime) advanceQueue(project string) {
 	if r.isPaused() || r.admitCaller() != nil {
 		return
 	}
 	go func() {
 		defer r.wait.Done()
-		ids, err := r.Store.QueuedTasks(project)
+		ids, err := r.orderQueue(project)
 		if err != nil {
 			r.Log.Error("read the queue", "component", "local", "project", project, "error", err)
 			return

@@ -36,6 +36,7 @@ type Overview interface {
 	BoundWorkspaces() (map[string]task.ID, error)
 	TaskByBranch(project, branch string) (task.ID, bool, error)
 	TaskBeside(project, branch string) (task.ID, bool, error) // a task whose branch git cannot hold beside this one
+	DependentTasks() ([]task.Task, error)                     // at least those that are after others, and the open ones that have a parent
 }
 
 // Projects stores the registered repositories.
@@ -167,6 +168,7 @@ type RuntimeOptions struct {
 	Absent         func(t *task.Task) []int                          // returns attempts that have no process now; nil: unknown
 	Message        func(t *task.Task) func(attempt int) string       // reads the last messages of attempts; nil: unknown
 	Relations      Relations                                         // nil: tasks have no relations
+	Priority       func(t *task.Task) int                            // returns the priority of a task's issue, from 1, the most urgent; nil, or 0: none
 	SpendQuery     SpendQuery                                        // nil: projects have no daily budget
 	Branch         func(p task.Project, branch string) error         // returns why a task cannot have a branch; nil: every branch is allowed
 	HasBranch      func(p task.Project, branch string) (bool, error) // whether the repository has a branch; nil: it has none
@@ -196,6 +198,7 @@ type Runtime struct {
 	codes    codeStore
 	silence  silence
 	landings landings
+	depends  dependencies
 
 	registry sync.Mutex // held while the projects are changed
 
@@ -244,6 +247,7 @@ func (r *Runtime) Build(o RuntimeOptions) error {
 	r.commits.init()
 	r.clock.init()
 	r.landings.init()
+	r.depends.init()
 	if err := r.loadState(); err != nil {
 		return err
 	}
@@ -285,6 +289,9 @@ func (r *Runtime) loadState() error {
 		return fmt.Errorf("read the projects: %w", err)
 	}
 	r.pool.init(projects, bound)
+	if err := r.loadDependencies(); err != nil {
+		return err
+	}
 	paused, err := r.Store.Setting(pausedKey)
 	if err != nil {
 		return fmt.Errorf("read the settings: %w", err)
@@ -319,6 +326,7 @@ func (r *Runtime) checkWaitingTasks() error {
 	for _, p := range r.pool.listProjects() {
 		r.advanceQueue(p.Name)
 	}
+	r.reportPredecessors(r.depends.listOpen())
 	return nil
 }
 

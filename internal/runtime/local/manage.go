@@ -78,7 +78,12 @@ func (r *Runtime) FollowJournal(after int64, id task.ID, limit int) ([]journal.R
 }
 
 // ForgetRecords drops the cached records, after they were changed in the store.
-func (r *Runtime) ForgetRecords() { r.records.init() }
+func (r *Runtime) ForgetRecords() {
+	r.records.init()
+	if err := r.loadDependencies(); err != nil {
+		r.Log.Error("read what tasks are after", "component", "local", "error", err)
+	}
+}
 
 // SetPaused holds or releases all tasks.
 func (r *Runtime) SetPaused(paused bool) error {

@@ -23,6 +23,12 @@ func (r *Runtime) Submit(ctx context.Context, id task.ID, sig signal.Signal) (en
 		return engine.Answer{}, err
 	}
 	defer r.wait.Done()
+	if engine.ChangesAfter(&sig) {
+		defer r.locks.Lock(afterKey)()
+		if err := r.checkUpdate(id, &sig); err != nil {
+			return engine.Answer{}, err
+		}
+	}
 	if base, ok := fieldWanted(&sig, "base_branch"); ok {
 		if t, ok, err := r.loadRecord(id); err == nil && ok && base != t.BaseBranch {
 			if err := cmp.Or(r.ownBranch(t.Project, t.Branch, base), r.requireUsableBranch(t.Project, t.Branch, base, id)); err != nil {
@@ -106,6 +112,9 @@ func (r *Runtime) submitLocked(ctx context.Context, id task.ID, sig signal.Signa
 	if sig.Children, err = r.loadChildren(def, &t); err != nil {
 		return engine.Answer{}, nil, err
 	}
+	if sig.Predecessors, err = r.loadPredecessors(&t, &sig); err != nil {
+		return engine.Answer{}, nil, err
+	}
 	if refused, code := r.confirmMerge(ctx, def, &t, &sig); refused != nil {
 		return engine.Answer{Task: t, Decision: *refused}, code, nil
 	}
@@ -180,6 +189,7 @@ func (r *Runtime) commitSegment(ctx context.Context, def *workflow.Definition, n
 		return err
 	}
 	r.records.put(next)
+	r.depends.update(&next, isOver(def, &next))
 	return nil
 }
 
@@ -202,6 +212,7 @@ func (r *Runtime) applyCommitted(def *workflow.Definition, was, t *task.Task, en
 		r.advanceQueue(t.Project)
 	}
 	r.notifyParent(def, was, t)
+	r.notifySuccessors(def, was, t)
 	if next := r.updateLanding(t); next != "" {
 		r.driveEffects(next)
 	}

@@ -122,6 +122,11 @@ func (m *MemoryStore) UnsettledTasks() ([]task.Task, error) {
 	}), nil
 }
 
+// DependentTasks implements the store's port.
+func (m *MemoryStore) DependentTasks() ([]task.Task, error) {
+	return m.chooseTasks(func(c journal.Commit) bool { return len(c.Task.After) > 0 || c.Task.Parent != "" }), nil
+}
+
 // QueuedTasks implements the store's port.
 func (m *MemoryStore) QueuedTasks(project string) ([]task.ID, error) {
 	var ids []task.ID

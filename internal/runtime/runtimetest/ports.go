@@ -61,6 +61,7 @@ type Overview interface {
 	BoundWorkspaces() (map[string]task.ID, error)
 	TaskByBranch(project, branch string) (task.ID, bool, error)
 	TaskBeside(project, branch string) (task.ID, bool, error)
+	DependentTasks() ([]task.Task, error)
 }
 
 // ProjectsPort stores the registered repositories.

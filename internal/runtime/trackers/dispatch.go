@@ -289,7 +289,7 @@ func (o *Service) countAtWork(tasks []task.Task) (n int) {
 		if err != nil || isOver(def, t) || t.Paused || t.WorkFailed != "" {
 			continue
 		}
-		if s, ok := def.StateNamed(t.Status); ok && (s.Kind == workflow.Agent || s.Kind == workflow.Queued && t.Queued) {
+		if s, ok := def.StateNamed(t.Status); ok && (s.Kind == workflow.Agent || s.Kind == workflow.Queued && t.Queued && len(task.UnmetOf(t.Predecessors)) == 0) {
 			n++
 		}
 	}
@@ -334,10 +334,11 @@ func (o *Service) createTask(ctx context.Context, d *connection, r *round, is *t
 		return task.Task{}, task.Mistakef("project %q is not registered: orange project add", d.cfg.Project)
 	}
 	waits := hasOpen(is.Children) && r.def.KnowsChildren()
+	blockers := o.blockersOf(&d.cfg, r.tasks, is.BlockedBy)
 	w := signal.NewTask{
 		New: signal.New{
 			ID: taskID(d.client.salt, ref, r.tasks), Project: p.Name, Summary: taskSummary(&is.Card), Harness: d.cfg.Harness, Branch: branchOf(is),
-			TrackerRef: ref, Spawn: !waits, Parent: o.parentOf(r.tasks, &d.cfg, is.Parent),
+			TrackerRef: ref, Spawn: !waits, Parent: o.parentOf(r.tasks, &d.cfg, is.Parent), After: blockers,
 		},
 		Workflow: d.cfg.Workflow, Context: contextOf(&d.cfg, is), Actor: task.Tracker,
 	}
@@ -351,6 +352,9 @@ func (o *Service) createTask(ctx context.Context, d *connection, r *round, is *t
 	}
 	if err == nil && a.Decision.Refused != "" {
 		err = task.Mistakef("%s", a.Decision.Refused)
+	}
+	if err == nil {
+		err = o.recordBlockers(&a.Task, blockers)
 	}
 	return a.Task, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"orange/internal/core/engine"
@@ -77,7 +78,17 @@ func (o *Service) createLinked(ctx context.Context, cfg tracker.Config, key stri
 		return engine.Answer{}, err
 	}
 	w.ID, w.TrackerRef = taskID(d.client.salt, ref, tasks), ref
-	return o.createDescribed(ctx, w, &cfg, &is)
+	blockers := o.blockersOf(&cfg, tasks, is.BlockedBy)
+	for _, id := range blockers {
+		if !slices.Contains(w.After, id) {
+			w.After = append(w.After, id)
+		}
+	}
+	a, err := o.createDescribed(ctx, w, &cfg, &is)
+	if err == nil && a.Decision.Refused == "" {
+		err = o.recordBlockers(&a.Task, blockers)
+	}
+	return a, err
 }
 
 // createFromForge creates a task from an issue of the project's forge. Nothing follows the issue afterwards.

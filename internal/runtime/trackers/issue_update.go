@@ -45,9 +45,9 @@ func (o *Service) newIssueUpdate(d *connection, id task.ID, is *tracker.Issue) (
 	return g, err
 }
 
-// submitChanges submits what changed to the task: orders, moves, the card, the linked pull request.
+// submitChanges submits what changed to the task: orders, moves, the card, what blocks it, the linked pull request.
 func (g *issueUpdate) submitChanges(ctx context.Context) error {
-	steps := []func(context.Context) error{g.applyOrders, g.reportMove, g.reportCard, g.recordLinkedPR, g.retryGivenUp}
+	steps := []func(context.Context) error{g.applyOrders, g.reportMove, g.reportCard, g.reportBlockers, g.recordLinkedPR, g.retryGivenUp}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return err

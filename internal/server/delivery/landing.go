@@ -62,7 +62,7 @@ type landing struct {
 func (l *landing) land(ctx context.Context) (local.EffectResult, error) {
 	m := git.Merging{
 		ID: l.e.ID, Branch: l.t.Branch, Tip: l.e.Head, Into: l.p.DefaultBranch, Strategy: l.strategy, Remote: l.remote,
-		Message: fmt.Sprintf("Merge branch '%s': %s", l.t.Branch, l.t.Summary), Title: l.t.Summary,
+		Message: fmt.Sprintf("Merge branch '%s': %s", l.t.Branch, l.t.Summary), Title: l.t.Summary, StackBase: l.t.LandsFrom(),
 	}
 	rewrites := l.strategy == task.LandRebase || l.strategy == task.LandSquash
 	switch {
@@ -144,6 +144,9 @@ func (l *landing) failed(ctx context.Context, why error) (local.EffectResult, er
 		head, err := l.Git.BranchTip(ctx, l.p.Path, l.t.Branch)
 		if err == nil {
 			done.Candidate.Head = head
+			if target, err := l.Git.BranchTip(ctx, l.p.Path, l.p.DefaultBranch); err == nil && l.Git.NeedsStackBase(ctx, l.p.Path, l.t.LandsFrom(), head, target) {
+				done.Candidate.StackBase = l.t.LandsFrom()
+			}
 			done.Candidate.Ref, err = l.Git.KeepWork(ctx, l.p.Path, l.t.ID, head)
 		}
 		if err != nil {

@@ -173,7 +173,7 @@ func (l *pullLanding) checkHead(ctx context.Context) error {
 
 // findConflict returns which files of the branch conflict with the base, if they do.
 func (l *pullLanding) findConflict(ctx context.Context) error {
-	_, _, err := l.Git.BuildCandidate(ctx, l.p.Path, git.Merging{Branch: l.t.Branch, Into: l.pr.Base, Strategy: task.LandMerge, Remote: l.remote})
+	_, _, err := l.Git.BuildCandidate(ctx, l.p.Path, git.Merging{Branch: l.t.Branch, Into: l.pr.Base, Strategy: task.LandMerge, Remote: l.remote, StackBase: l.t.LandsFrom()})
 	var conflict *git.ConflictError
 	if errors.As(err, &conflict) {
 		return err

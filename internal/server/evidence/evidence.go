@@ -56,7 +56,7 @@ func (s Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 		}
 	case q.Name == workflow.Commits:
 		var w git.BranchWork
-		w, err = s.Git.MeasureBranch(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch)
+		w, err = s.Git.MeasureBranch(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch, q.Task.StackBase())
 		e.Holds, e.Detail, e.Base, e.Head = w.Commits > 0, w.Detail, w.Base, w.Tip
 	case q.Name == workflow.Clean:
 		e.Holds, e.Detail, err = s.checkClean(ctx, q.Task)

@@ -6,6 +6,9 @@ import (
 	"net/url"
 	"strings"
 
+	"orange/internal/core/engine"
+	"orange/internal/core/journal"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/view/ansi"
 	"orange/internal/view/humanize"
@@ -15,10 +18,53 @@ import (
 // maxCandidates is how many of the tasks that a name may mean an error lists.
 const maxCandidates = 8
 
-// findTask returns the task that the path of a request names: by its id or the beginning of it, its branch, its project
-// and branch, or its summary. It is the only place where names of tasks are resolved.
+// findTask returns the task that the path of a request names.
 func (s *Server) findTask(r *http.Request) (task.ID, error) {
-	name := r.PathValue("id")
+	return s.resolveName(r, r.PathValue("id"))
+}
+
+// resolveAfter replaces the names of tasks by their ids.
+func (s *Server) resolveAfter(r *http.Request, names []task.ID) error {
+	for i, name := range names {
+		id, err := s.resolveName(r, string(name))
+		if err != nil {
+			return task.Mistakef("%v", err)
+		}
+		names[i] = id
+	}
+	return nil
+}
+
+// resolveFields replaces the names of tasks in the fields of an update by their ids.
+func (s *Server) resolveFields(r *http.Request, fields []signal.Field) error {
+	for i := range fields {
+		f := &fields[i]
+		if f.Name != engine.FieldAddAfter && f.Name != engine.FieldDropAfter && f.Name != journal.FieldAfter {
+			continue
+		}
+		names := []task.ID{task.ID(f.To)}
+		if f.Name == journal.FieldAfter {
+			names = task.SplitIDs(f.To)
+		}
+		if err := s.resolveAfter(r, names); err != nil {
+			return err
+		}
+		f.To = task.JoinIDs(names)
+	}
+	return nil
+}
+
+// listSuccessors lists, by task, the open tasks that are after it.
+func (s *Server) listSuccessors() map[task.ID][]task.Successor {
+	if s.Successors == nil {
+		return nil
+	}
+	return s.Successors()
+}
+
+// resolveName returns the task that a name means: its id or the beginning of it, its branch, its project and branch, or its
+// summary. It is the only place where names of tasks are resolved.
+func (s *Server) resolveName(r *http.Request, name string) (task.ID, error) {
 	if c := callerOf(r); c != nil && string(c.Task) == name {
 		return c.Task, nil
 	}

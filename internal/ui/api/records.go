@@ -122,11 +122,12 @@ func (s *Server) findStanding(t *record) overview.RowStatus {
 func (s *Server) listTaskLines(r *http.Request) (wire.TaskTable, error) {
 	q := r.URL.Query()
 	tasks, err := s.readRecords(task.Filter{Project: q.Get(wire.ParamProject), Status: q.Get(wire.ParamStatus), All: q.Get(wire.ParamAll) == "1"})
-	out := wire.TaskTable{Tasks: make([]wire.TaskLine, len(tasks))}
+	out, after := wire.TaskTable{Tasks: make([]wire.TaskLine, len(tasks))}, s.listSuccessors()
 	for i, t := range tasks {
 		if t != nil {
 			out.Tasks[i] = wire.NewTaskLine(&t.Task)
 			out.Tasks[i].Place = s.queuePlace(t.Task.ID).Position
+			out.Tasks[i].Unblocks = len(after[t.ID])
 		}
 	}
 	return out, err

@@ -57,6 +57,9 @@ func (s *Server) createTask(r *http.Request, request signal.NewTask) (wire.Answe
 		request.Actor, request.Attempt = task.Human, 0
 	}
 	request.Via = ViaOf(r.Context())
+	if err := s.resolveAfter(r, request.After); err != nil {
+		return wire.Answer{}, err
+	}
 	if carriesOut(&request, callerOf(r)) {
 		request.ToRequirements()
 	} else {
@@ -117,6 +120,12 @@ func (s *Server) submitSignal(r *http.Request, sig signal.Signal) (wire.Answer, 
 	}
 	// the server reads reports from the agent's output, and cards from the board
 	sig.Report, sig.Final, sig.CardSnapshot, sig.Children, sig.Busy = nil, "", nil, nil, nil
+	sig.Predecessors = nil
+	if sig.Kind == signal.Update {
+		if err := s.resolveFields(r, sig.Fields); err != nil {
+			return wire.Answer{}, err
+		}
+	}
 	sig.Merged, sig.Commit, sig.Confirmed, sig.Lost, sig.New, sig.Result, sig.Evidence = "", "", "", nil, nil, nil, nil
 	return newAnswer(s.Engine.Submit(r.Context(), id, sig))
 }
@@ -149,6 +158,7 @@ func (s *Server) showTask(r *http.Request) (wire.TaskDetails, error) {
 	if at := s.queuePlace(t.ID); at.Of > 0 {
 		out.Queue = &at
 	}
+	out.Unblocks = s.listSuccessors()[t.ID]
 	if doc, err := s.Folders.ReadTaskFile(t.Project, t.ID); err != nil {
 		out.Problem = err.Error()
 	} else {
@@ -227,6 +237,7 @@ func (s *Server) explainTask(r *http.Request) (explain.Explanation, error) {
 	if err == nil && s.Reasons != nil {
 		x.Reasons = s.Reasons(&t) // includes the last lines of an agent that died
 	}
+	x.Unblocks = s.listSuccessors()[t.ID]
 	narrate.AddCommands(&x)
 	return x, err
 }

@@ -128,6 +128,18 @@ func eachOf(words ...string) cobra.CompletionFunc {
 	}
 }
 
+// afterComma completes each value of a flag that takes several, separated by commas.
+func afterComma(complete cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+		at := strings.LastIndexByte(begun, ',') + 1
+		out, how := complete(cmd, args, begun[at:])
+		for i := range out {
+			out[i] = begun[:at] + out[i]
+		}
+		return out, how
+	}
+}
+
 // A question is a request for completions.
 type question struct {
 	*client.Client
@@ -303,7 +315,7 @@ func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 	out := map[string]cobra.CompletionFunc{
 		"--project": completeProjects(deps), "--workflow": completeWorkflows(deps), "--against": orFiles(completeWorkflows(deps)), "--tracker": completeTrackers(deps),
 		"--harness": completeHarnesses, "--review-harness": completeHarnesses, "--effort": completeFixed(efforts...), "--review-effort": completeFixed(efforts...),
-		"--parent": completeRows(deps, false, nil), "--role": completeRoles(deps), "--attempt": completeAttempts(deps),
+		"--parent": completeRows(deps, false, nil), "--after": afterComma(completeRows(deps, false, nil)), "--not-after": afterComma(completeRows(deps, false, nil)), "--role": completeRoles(deps), "--attempt": completeAttempts(deps),
 
 		"task list --status": completeStatuses(deps), "task update --status": completeTargets(deps), "task create --status": completeFirstStates(deps),
 		"task wait --for": completeStates(deps), "task replay --at": completeSeqs(deps), "task merge --strategy": completeStrategies, "--land": completeStrategies, "--merge": completeFixed("auto\tOrange, through the forge", "person\tyou, at the forge"),

@@ -33,6 +33,7 @@ type runFlags struct {
 	until          string
 	follow         string
 	attach, detach bool
+	after          []string
 }
 
 func newRunCommand(deps Deps) *cobra.Command {
@@ -63,6 +64,8 @@ func newRunCommand(deps Deps) *cobra.Command {
 	fl.StringVar(&f.new.Harness, "harness", "", "agent that works on it: "+strings.Join(agent.HarnessNames(), ", ")+", \"command:PROGRAM ARGS\" or script:FILE")
 	fl.StringVar(&f.new.Model, "model", "", "model of that agent, as it spells it (default: the project's, then the agent's own)")
 	fl.StringVar(&f.new.BaseBranch, "base", "", "`branch` that the work starts from and lands on (default: the project's)")
+	fl.StringSliceVar(&f.after, "after", nil, "`tasks` that must land before this one starts")
+	fl.BoolVar(&f.new.Stack, "stack", false, "start at the branch of the one task of --after, as soon as that one has handed over work")
 	fl.StringVar(&f.new.Workflow, "workflow", "", "workflow that it follows (default: the project's, else solo)")
 	fl.BoolVar(&f.attach, "attach", false, "open the agent's terminal when the agent starts")
 	fl.BoolVar(&f.detach, "detach", false, "create the task, print its id and exit")
@@ -92,7 +95,7 @@ func (f *runFlags) checkFlags(deps Deps, cmd *cobra.Command, args []string) erro
 		return err
 	}
 	creates := len(args) > 0 || f.file != "" || f.new.Issue != ""
-	describes := slices.ContainsFunc([]string{"harness", "model", "base", "workflow", "detach"}, cmd.Flags().Changed)
+	describes := slices.ContainsFunc([]string{"harness", "model", "base", "after", "stack", "workflow", "detach"}, cmd.Flags().Changed)
 	switch {
 	case f.follow != "" && (creates || describes):
 		return usageError("--follow follows a task that exists: leave out what describes a new one")
@@ -100,6 +103,8 @@ func (f *runFlags) checkFlags(deps Deps, cmd *cobra.Command, args []string) erro
 		return usageError("no requirements: describe the work, as in orange run \"Fix the login bug\", or --file or --issue")
 	case len(args) == 1 && args[0] == "-" && f.file != "":
 		return usageError("give - or --file, not both")
+	case f.new.Stack && len(asIDs(f.after)) != 1:
+		return usageError("--stack needs one task to be stacked on: name it with --after")
 	case f.attach && f.detach:
 		return usageError("give --attach or --detach, not both")
 	case f.attach && (!deps.IsTerminal || wantsJSON(cmd)):
@@ -128,7 +133,7 @@ func (s session) startRun(ctx context.Context, f *runFlags, args []string) (task
 	if err != nil {
 		return task.Task{}, err
 	}
-	n.Project = name
+	n.Project, n.After = name, asIDs(f.after)
 	n.Workflow = cmp.Or(n.Workflow, p.Workflow, s.Config.Workflow, soloWorkflow)
 	if err := s.requireUntil(s.findDefinition(n.Workflow), f.until); err != nil {
 		return task.Task{}, err

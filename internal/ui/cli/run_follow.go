@@ -297,6 +297,9 @@ func (r *runner) describeState(name string) string {
 	case st.Kind == workflow.Agent:
 		return ": the " + st.Role + " works"
 	case st.Kind == workflow.Queued && r.row.Queued && r.row.Status == name:
+		if after := narrate.DescribeAfter(r.row.After); after != "" {
+			return ": it starts " + after
+		}
 		return ": it waits for a free workspace"
 	case st.Kind == workflow.CheckDo:
 		return ": Orange runs the checks"

@@ -20,6 +20,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow/builtin"
+	"orange/internal/view/narrate"
 	"orange/internal/wire"
 )
 
@@ -32,7 +33,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	var parent string
 	var roles []string
 	var wait bool
-	var vars []string
+	var vars, after []string
 	cmd := &cobra.Command{
 		Use: "create [branch] [summary...]", Aliases: []string{"new"}, Short: "Create a task, and start it as soon as a workspace is free", Annotations: map[string]string{needsKeys: "harness review_harness workflow pool_size"},
 		Long: "Create a task in the project of this folder and start an agent for it as soon as a workspace is\n" +
@@ -46,6 +47,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 			"  orange task create fix/typo -m \"Correct the spelling in the README\"\n" +
 			"  orange task create fix/typo --harness codex --context-file notes.md\n" +
 			"  orange task create hotfix \"Stop the crash\" --base release/2.1 --model opus\n" +
+			"  orange task create checkout \"Sell the cart\" --after login,cart\n" +
 			"  orange task create part-2 \"The second half\" --parent MFTsZyeO --no-spawn",
 		Args: requireArguments(0, -1),
 	}
@@ -65,6 +67,8 @@ func newTaskCreate(deps Deps) *cobra.Command {
 	f.StringArrayVar(&roles, "role", nil, "agent of one role, as in `reviewer=codex` or reviewer=codex:MODEL; given again, the next one if that cannot work")
 	words.declareFlags(cmd)
 	f.StringVar(&parent, "parent", "", "`task` whose work this is a part of")
+	f.StringSliceVar(&after, "after", nil, "`tasks` that must land before this one starts, as in login,cart")
+	f.BoolVar(&n.Stack, "stack", false, "start at the branch of the one task of --after, as soon as that one has handed over work")
 	f.StringArrayVar(&vars, "var", nil, "`NAME=TEXT` for {vars.NAME} in prompts, before the project's; no place for secrets. May be repeated")
 	f.BoolVar(&wait, "no-spawn", false, "create it and do not start it")
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
@@ -77,6 +81,9 @@ func newTaskCreate(deps Deps) *cobra.Command {
 			return err
 		}
 		n.Context = text
+		if n.Stack && len(asIDs(after)) != 1 {
+			return usageError("--stack needs one task to be stacked on: name it with --after")
+		}
 		if n.Vars, err = task.ParseVars(vars); err != nil {
 			return usageError("--var: %w", err)
 		}
@@ -107,6 +114,7 @@ func newTaskCreate(deps Deps) *cobra.Command {
 			}
 			n.Parent = p.Task.ID
 		}
+		n.After = asIDs(after)
 		n.Spawn = !wait
 		n.Actor, n.Attempt = s.callingActor()
 		return s.createTask(ctx, n)
@@ -204,10 +212,21 @@ func printCreated(w io.Writer, t task.Task, what string) error {
 		line += ", " + what
 	}
 	fmt.Fprintln(w, cleanLine(line))
-	if t.Queued {
-		fmt.Fprintln(w, "It waits for a free workspace.")
+	if waits, ok := strings.CutPrefix(narrate.DescribeQueue(&t), "it "); ok {
+		fmt.Fprintln(w, cleanLine("It "+waits+"."))
 	}
 	return nil
+}
+
+// asIDs returns the names of tasks as a request has them. The server finds the tasks.
+func asIDs(names []string) []task.ID {
+	var out []task.ID
+	for _, name := range names {
+		if name = strings.TrimSpace(name); name != "" {
+			out = append(out, task.ID(name))
+		}
+	}
+	return out
 }
 
 // roleChoices parses ROLE=HARNESS[:MODEL]. A command or a script may itself contain colons,

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
+	"orange/internal/core/task"
 	"orange/internal/wire"
 )
 
@@ -20,6 +22,7 @@ const currentBranch = " current"
 // changes are the changes that task update requests.
 type changes struct {
 	branch, base, summary, status, note string
+	after, notAfter                     []string
 	given                               func(flag string) bool
 }
 
@@ -28,23 +31,28 @@ func newTaskUpdate(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "update [id]", Short: "Change a task, by default the one of this workspace",
 		Long: "Ask for another state of a task, or change its branch, base or summary. The workflow decides whether a\n" +
-			"state may be gone to; what it refuses is refused with the rule that holds the way closed.",
+			"state may be gone to; what it refuses is refused with the rule that holds the way closed.\n" +
+			"With --after, the task waits for others. One that has not started starts when they have landed; one at\n" +
+			"work is merged when they have. --not-after ends that.",
 		Example: "  orange task update --status agent-review\n" +
 			"  orange task update MFTsZyeO --summary \"A better name\"\n" +
-			"  orange task update --branch",
+			"  orange task update --branch\n" +
+			"  orange task update checkout --after login --not-after cart",
 		Args: requireArguments(0, 1),
 	}
 	cmd.Flags().StringVar(&c.branch, "branch", "", "new branch; without a name, the one checked out in this folder")
 	cmd.Flags().StringVar(&c.base, "base", "", "new base: the `branch` that the work is compared with and lands on")
 	cmd.Flags().StringVar(&c.summary, "summary", "", "new summary")
 	cmd.Flags().StringVar(&c.status, "status", "", "state to go to")
+	cmd.Flags().StringSliceVar(&c.after, "after", nil, "`tasks` that must land before this one starts or is merged")
+	cmd.Flags().StringSliceVar(&c.notAfter, "not-after", nil, "`tasks` that it no longer waits for")
 	note := noteFlag(cmd, "why, in your words")
 	cmd.Flags().Lookup("branch").NoOptDefVal = currentBranch
 	codeFlag(cmd)
 	c.given = cmd.Flags().Changed
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		if !c.given("branch") && !c.given("base") && !c.given("summary") && !c.given("status") {
-			return errors.New("nothing to change: give --branch, --base, --summary, or --status")
+		if !slices.ContainsFunc([]string{"branch", "base", "summary", "status", "after", "not-after"}, c.given) {
+			return errors.New("nothing to change: give --branch, --base, --summary, --after, --not-after, or --status")
 		}
 		for flag, value := range map[string]string{"base": c.base, "summary": c.summary, "status": c.status} {
 			if c.given(flag) && strings.TrimSpace(value) == "" {
@@ -78,9 +86,7 @@ func (s session) updateTask(ctx context.Context, args []string, c changes) error
 		if answer, err = s.sendSignal(ctx, id, signal.Signal{Kind: signal.Update, Fields: fields, Note: c.note}); err != nil {
 			return err
 		}
-		for _, f := range fields {
-			said = append(said, f.Name+" updated")
-		}
+		said = describeUpdate(&answer, fields)
 	}
 	if c.given("status") {
 		answer, err = s.sendSignal(ctx, id, signal.Signal{Kind: signal.Request, To: c.status, Note: c.note})
@@ -123,7 +129,32 @@ func (s session) updatedFields(ctx context.Context, c changes) ([]signal.Field, 
 	if c.given("summary") {
 		out = append(out, signal.Field{Name: "summary", To: c.summary})
 	}
+	for _, id := range asIDs(c.after) {
+		out = append(out, signal.Field{Name: engine.FieldAddAfter, To: string(id)})
+	}
+	for _, id := range asIDs(c.notAfter) {
+		out = append(out, signal.Field{Name: engine.FieldDropAfter, To: string(id)})
+	}
 	return out, nil
+}
+
+// describeUpdate says which fields were updated, and what the task waits for if that is one of them.
+func describeUpdate(a *wire.Answer, fields []signal.Field) (out []string) {
+	waits := false
+	for _, f := range fields {
+		if f.Name == engine.FieldAddAfter || f.Name == engine.FieldDropAfter {
+			waits = true
+			continue
+		}
+		out = append(out, f.Name+" updated")
+	}
+	if !waits {
+		return out
+	}
+	if unmet := task.UnmetOf(a.Task.Predecessors); len(unmet) > 0 {
+		return append(out, "it "+engine.DescribeUnmet(unmet))
+	}
+	return append(out, "it waits for no other task")
 }
 
 func newTaskVerdict(deps Deps) *cobra.Command {

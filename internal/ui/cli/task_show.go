@@ -23,7 +23,8 @@ func newTaskList(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List tasks, by default the open tasks of this folder's project", Args: requireArguments(0, 0),
 		Long: "List the tasks of this folder's project, or of all if it belongs to none, in order of creation. A\n" +
-			"note shows what is special: paused, queued, crashed, or who is at work.",
+			"note shows what is special: paused, queued, after another task, crashed, or who is at work, and how many\n" +
+			"tasks wait for this one.",
 		Example: "  orange task list\n" +
 			"  orange task list --closed\n" +
 			"  orange task list --status reviewing --json",
@@ -71,7 +72,7 @@ func printTasks(w io.Writer, deps Deps, tasks []wire.TaskLine) error {
 		if deps.IsTerminal {
 			name = cutToWidth(name, 28)
 		}
-		rows = append(rows, []string{shortID(string(t.ID)), cleanLine(t.Status), name, taskNote(now, t), formatAge(now, t.Since), cleanLine(t.Summary)})
+		rows = append(rows, []string{shortID(string(t.ID)), cleanLine(t.Status), name, withUnblocks(taskNote(now, t), t), formatAge(now, t.Since), cleanLine(t.Summary)})
 	}
 	return printTable(w, deps.lineWidth(), rows)
 }
@@ -93,6 +94,8 @@ func taskNote(now time.Time, t *wire.TaskLine) string {
 		return "starts in " + formatSpan(t.RespawnAt.Sub(now))
 	case t.Crashed:
 		return "crashed"
+	case t.Queued && len(task.UnmetToStart(t.After)) > 0:
+		return cleanLine(narrate.DescribeAfter(t.After))
 	case t.Queued:
 		return "queued"
 	case t.Landing && t.Place > 1:
@@ -107,6 +110,14 @@ func taskNote(now time.Time, t *wire.TaskLine) string {
 		roles[i] = cleanLine(role)
 	}
 	return strings.Join(roles, ",")
+}
+
+// withUnblocks adds to a note how many tasks wait for a task.
+func withUnblocks(note string, t *wire.TaskLine) string {
+	if t.Unblocks == 0 {
+		return note
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%s, unblocks %d", note, t.Unblocks), "-, ")
 }
 
 func newTaskShow(deps Deps) *cobra.Command {
@@ -194,6 +205,8 @@ func taskDetails(now time.Time, v wire.TaskDetails) [][]string {
 	add("Delivery", string(t.Delivery))
 	add("Fork of", t.ForkOf)
 	add("Parent", string(t.Parent))
+	add("After", narrate.ListPredecessors(t.Predecessors))
+	add("Unblocks", narrate.ListSuccessors(v.Unblocks))
 	add("Tracker", describeIssueStatus(now, t, v.Issue))
 	if v.Issue != nil {
 		add("Issue", v.Issue.URL)
@@ -263,8 +276,8 @@ func describeFlags(t *task.Task) string {
 	if t.Paused {
 		out = append(out, strings.TrimSuffix("paused: "+t.PauseReason, ": "))
 	}
-	if t.Queued {
-		out = append(out, "waits for a free workspace")
+	if waits := narrate.DescribeQueue(t); waits != "" {
+		out = append(out, strings.TrimPrefix(waits, "it "))
 	}
 	if t.Attention != "" {
 		out = append(out, "needs attention: "+t.Attention)

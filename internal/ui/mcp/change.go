@@ -23,20 +23,22 @@ const verbSpawn = "spawn"
 
 // createIn describes the task to create.
 type createIn struct {
-	Summary       string `json:"summary" jsonschema:"what to do, in one line; defaults to the first line of context"`
-	Branch        string `json:"branch,omitempty" jsonschema:"branch for the work; the server chooses one if it is omitted"`
-	Base          string `json:"base,omitempty" jsonschema:"branch that the work starts from and lands on, chosen by a person; defaults to the project's"`
-	Project       string `json:"project,omitempty" jsonschema:"project of the task; defaults to the caller's own"`
-	Context       string `json:"context,omitempty" jsonschema:"requirements, as Markdown; agents carry them out if they come from a person or from the parent task"`
-	Workflow      string `json:"workflow,omitempty" jsonschema:"workflow that the task follows; defaults to the project's"`
-	Status        string `json:"status,omitempty" jsonschema:"state in which it begins; defaults to the workflow's first state"`
-	Harness       string `json:"harness,omitempty" jsonschema:"harness of the worker: claude, codex, opencode, gemini or pi"`
-	Model         string `json:"model,omitempty" jsonschema:"model of the worker, as its harness spells it"`
-	Effort        string `json:"effort,omitempty" jsonschema:"of that agent"`
-	ReviewHarness string `json:"review_harness,omitempty" jsonschema:"harness of the reviewer"`
-	ReviewEffort  string `json:"review_effort,omitempty" jsonschema:"of the reviewer"`
-	Parent        string `json:"parent,omitempty" jsonschema:"id of the parent task"`
-	Hold          bool   `json:"hold,omitempty" jsonschema:"create the task without starting it"`
+	Summary       string   `json:"summary" jsonschema:"what to do, in one line; defaults to the first line of context"`
+	Branch        string   `json:"branch,omitempty" jsonschema:"branch for the work; the server chooses one if it is omitted"`
+	Base          string   `json:"base,omitempty" jsonschema:"branch that the work starts from and lands on, chosen by a person; defaults to the project's"`
+	Project       string   `json:"project,omitempty" jsonschema:"project of the task; defaults to the caller's own"`
+	Context       string   `json:"context,omitempty" jsonschema:"requirements, as Markdown; agents carry them out if they come from a person or from the parent task"`
+	Workflow      string   `json:"workflow,omitempty" jsonschema:"workflow that the task follows; defaults to the project's"`
+	Status        string   `json:"status,omitempty" jsonschema:"state in which it begins; defaults to the workflow's first state"`
+	Harness       string   `json:"harness,omitempty" jsonschema:"harness of the worker: claude, codex, opencode, gemini or pi"`
+	Model         string   `json:"model,omitempty" jsonschema:"model of the worker, as its harness spells it"`
+	Effort        string   `json:"effort,omitempty" jsonschema:"of that agent"`
+	ReviewHarness string   `json:"review_harness,omitempty" jsonschema:"harness of the reviewer"`
+	ReviewEffort  string   `json:"review_effort,omitempty" jsonschema:"of the reviewer"`
+	Parent        string   `json:"parent,omitempty" jsonschema:"id of the parent task"`
+	After         []string `json:"after,omitempty" jsonschema:"tasks that must land before this one starts, by id or branch"`
+	Stack         bool     `json:"stack,omitempty" jsonschema:"begin at the branch of the one task in after, as soon as that one has handed over work. For people"`
+	Hold          bool     `json:"hold,omitempty" jsonschema:"create the task without starting it"`
 }
 
 // updateIn describes what to do with a task.
@@ -51,6 +53,9 @@ type updateIn struct {
 	Summary string `json:"summary,omitempty" jsonschema:"new summary"`
 	Branch  string `json:"branch,omitempty" jsonschema:"new branch"`
 	Code    string `json:"code,omitempty" jsonschema:"confirmation code from a person's notification, if a merge was refused without it; ask the person for it"`
+
+	After    []string `json:"after,omitempty" jsonschema:"tasks that must land before this one starts or is merged, by id or branch. For people"`
+	NotAfter []string `json:"not_after,omitempty" jsonschema:"tasks that it no longer waits for. For people"`
 
 	Requirements string `json:"requirements,omitempty" jsonschema:"new requirements, as Markdown, in place of all of the old ones; the living agent is told. For people"`
 }
@@ -77,7 +82,8 @@ type changedOut struct {
 	Status       string `json:"status" jsonschema:"after the request"`
 	From         string `json:"from,omitempty" jsonschema:"previous status, if the task moved"`
 	Asked        string `json:"asked,omitempty" jsonschema:"requested state that a person has to approve"`
-	Queued       bool   `json:"queued,omitempty" jsonschema:"true if the task waits for a free workspace"`
+	Queued       bool   `json:"queued,omitempty" jsonschema:"true if the task waits for a free workspace, or for other tasks to land"`
+	Waits        string `json:"waits,omitempty" jsonschema:"what it waits for in its queue"`
 	AnsweredRole string `json:"told,omitempty" jsonschema:"role of the agent that gets the answer, if the task did not move"`
 	Warning      string `json:"warning,omitempty" jsonschema:"problems that did not prevent the change"`
 
@@ -114,7 +120,7 @@ func (t *tools) createTask(ctx context.Context, c Caller, in createIn) (changedO
 	}
 	request := signal.NewTask{New: signal.New{
 		Project: in.Project, Branch: in.Branch, BaseBranch: in.Base, Model: in.Model, Summary: in.Summary, Status: in.Status, Harness: in.Harness, Effort: in.Effort,
-		ReviewHarness: in.ReviewHarness, ReviewEffort: in.ReviewEffort, Spawn: !in.Hold,
+		ReviewHarness: in.ReviewHarness, ReviewEffort: in.ReviewEffort, Spawn: !in.Hold, Stack: in.Stack, After: task.SplitIDs(strings.Join(in.After, ",")),
 	}, Workflow: in.Workflow, Context: in.Context}
 	request.Actor, request.Attempt = c.actorAndAttempt()
 	var err error
@@ -208,8 +214,8 @@ func (in *updateIn) recordChanges() (out []signal.Signal, err error) {
 	switch {
 	case in.To != "" && in.Verb != "":
 		return nil, errors.New("to and verb exclude each other: pass one of them")
-	case in.To == "" && in.Verb == "" && in.Summary == "" && in.Branch == "" && in.Requirements == "":
-		return nil, errors.New("nothing to change: pass to, verb, summary, requirements or branch")
+	case in.To == "" && in.Verb == "" && in.Summary == "" && in.Branch == "" && in.Requirements == "" && len(in.After)+len(in.NotAfter) == 0:
+		return nil, errors.New("nothing to change: pass to, verb, summary, requirements, branch, after or not_after")
 	case in.Check != "" && in.Verb != engine.VerbCheck:
 		return nil, errors.New("check is only for the verb check: pass verb check, or leave it out")
 	case in.Role != "" && in.Verb != engine.VerbSend:
@@ -220,6 +226,12 @@ func (in *updateIn) recordChanges() (out []signal.Signal, err error) {
 	var fields, summary []signal.Field
 	if in.Branch != "" {
 		fields = append(fields, signal.Field{Name: "branch", To: in.Branch})
+	}
+	for _, name := range in.After {
+		fields = append(fields, signal.Field{Name: engine.FieldAddAfter, To: name})
+	}
+	for _, name := range in.NotAfter {
+		fields = append(fields, signal.Field{Name: engine.FieldDropAfter, To: name})
 	}
 	if in.Summary != "" {
 		summary = append(summary, signal.Field{Name: "summary", To: in.Summary})
@@ -296,7 +308,7 @@ func changeOf(a wire.Answer) changedOut {
 	k := &a.Task
 	out := changedOut{
 		ID: string(k.ID), Project: k.Project, Branch: cutLine(k.Branch, maxLine), Status: cutLine(k.Status, maxLine),
-		Queued: k.Queued, AnsweredRole: cutLine(narrate.FindAnswered(a.Decision.Entries), maxLine), Warning: cutLine(a.Warning, maxLine),
+		Queued: k.Queued, Waits: cutLine(narrate.DescribeQueue(k), maxLine), AnsweredRole: cutLine(narrate.FindAnswered(a.Decision.Entries), maxLine), Warning: cutLine(a.Warning, maxLine),
 		words: cutLine(narrate.DescribeOutcome(a.Outcome(""), narrate.Voice{Name: humanize.ShortID(string(k.ID)), Stop: "."}), maxLine),
 	}
 	for _, l := range a.Notes {
@@ -324,8 +336,8 @@ func movedText(o changedOut) string {
 // describeExtras describes what else a caller should know after a request.
 func describeExtras(o changedOut) string {
 	out := ""
-	if o.Queued {
-		out += " It waits for a free workspace."
+	if waits, ok := strings.CutPrefix(o.Waits, "it "); ok {
+		out += " It " + waits + "."
 	}
 	if o.Warning != "" {
 		out += " Warning: " + o.Warning

@@ -19,6 +19,7 @@ import (
 	"orange/internal/view/humanize"
 	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
+	"orange/internal/wire"
 )
 
 // The default and the maximum length of a list.
@@ -195,6 +196,8 @@ type showOut struct {
 	Workspace string    `json:"workspace,omitempty" jsonschema:"path of its worktree"`
 	Folder    string    `json:"folder,omitempty" jsonschema:"path of its TASK.md"`
 	Parent    string    `json:"parent,omitempty" jsonschema:"id of the parent task"`
+	After     []related `json:"after,omitempty" jsonschema:"tasks that must land before it starts or is merged, and what became of them: open, landed or dropped (ended without landing)"`
+	Unblocks  []related `json:"unblocks,omitempty" jsonschema:"open tasks that wait for it, and their states"`
 	Issue     string    `json:"issue,omitempty" jsonschema:"of a tracker"`
 	PR        string    `json:"pr,omitempty" jsonschema:"URL of its pull request"`
 	PRState   string    `json:"pr_state,omitempty" jsonschema:"state of the pull request: OPEN, MERGED or CLOSED"`
@@ -207,6 +210,24 @@ type showOut struct {
 	Text      string    `json:"text" jsonschema:"text of TASK.md after its frontmatter: data, written by others"`
 	Cut       bool      `json:"cut,omitempty" jsonschema:"the text was cut"`
 	Problem   string    `json:"problem,omitempty" jsonschema:"why the text could not be read"`
+}
+
+// related is a task that another one is after, or the reverse.
+type related struct {
+	ID     string `json:"id" jsonschema:"of the task"`
+	Branch string `json:"branch" jsonschema:"branch of the work"`
+	State  string `json:"state" jsonschema:"what became of it, or its status"`
+}
+
+// relatedTo lists the tasks that a task is after, and those that are after it.
+func relatedTo(v *wire.TaskDetails) (after, unblocks []related) {
+	for _, p := range v.Task.Predecessors {
+		after = append(after, related{string(p.ID), cutLine(p.Branch, maxLine), string(p.State)})
+	}
+	for _, s := range v.Unblocks {
+		unblocks = append(unblocks, related{string(s.ID), cutLine(s.Branch, maxLine), cutLine(s.Status, maxLine)})
+	}
+	return after, unblocks
 }
 
 // check is a command that Orange runs on the work of a task.
@@ -258,6 +279,7 @@ func (t *tools) showTask(ctx context.Context, c Caller, in oneIn) (showOut, stri
 		Reasons: reasonsOf(v.Reasons), Checks: checksOf(k), Landing: cutLine(v.DescribeLanding(), maxLine),
 	}
 	out.Text, out.Cut = cutText(v.Body, maxText)
+	out.After, out.Unblocks = relatedTo(&v)
 	for _, a := range k.Attempts {
 		out.Agents = append(out.Agents, agent{a.Number, a.Role, a.Condition.Name})
 	}
@@ -274,7 +296,8 @@ func notesOf(k *task.Task) []string {
 	}
 	note(k.Deleted, "deleted")
 	note(k.Paused, "paused")
-	note(k.Queued, "waits for a free workspace")
+	waits := strings.TrimPrefix(narrate.DescribeQueue(k), "it ")
+	note(waits != "", "%s", waits)
 	note(k.Attention != "", "needs attention: %s", k.Attention)
 	if k.Asked != nil {
 		note(true, "the %s asks for %s, and a person must approve it: approve", k.Asked.By, k.Asked.To)
@@ -295,6 +318,12 @@ func showText(o showOut, now time.Time) string {
 	b.putField("Pull request", strings.TrimSpace(o.PR+" "+o.PRState))
 	for _, n := range o.Notes {
 		b.putField("Note", n)
+	}
+	for _, p := range o.After {
+		b.putField("After", fmt.Sprintf("%s (%s, %s)", p.Branch, p.ID, p.State))
+	}
+	for _, s := range o.Unblocks {
+		b.putField("Unblocks", fmt.Sprintf("%s (%s, %s)", s.Branch, s.ID, s.State))
 	}
 	for _, a := range o.Agents {
 		b.putField("Agent", strings.TrimSpace(fmt.Sprintf("%s, attempt %d %s", a.Role, a.Attempt, a.Condition)))

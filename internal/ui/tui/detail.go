@@ -17,6 +17,7 @@ import (
 	"orange/internal/ui/tui/render"
 	"orange/internal/view/ansi"
 	"orange/internal/view/diff"
+	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
 	"orange/internal/wire"
 )
@@ -420,6 +421,12 @@ func (m *model) taskParticulars(r *overview.Row) string {
 	}
 	if r.Tracker != "" {
 		words = append(words, r.Tracker)
+	}
+	if text := narrate.ListPredecessors(r.After); text != "" {
+		words = append(words, "after "+text)
+	}
+	if text := narrate.ListSuccessors(overview.SuccessorsOf(m.state.Tasks, r.ID)); text != "" {
+		words = append(words, "unblocks "+text)
 	}
 	return strings.Join(words, " · ")
 }

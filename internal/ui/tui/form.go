@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/view/ansi"
+	"orange/internal/view/narrate"
 	"orange/internal/wire"
 )
 
@@ -39,6 +40,7 @@ const (
 	formStart
 	formBase
 	formModel
+	formAfter
 )
 
 type workflowsMsg struct {
@@ -120,6 +122,7 @@ func (m *model) newForm() *form {
 		{name: "Start now", toggle: true, on: true},
 		{name: "Base", hint: "the branch it starts from and lands on: the project's"},
 		{name: "Model", hint: "the project's, or the agent's own"},
+		{name: "After", hint: "tasks that must land first, as in login, cart"},
 	}}}
 }
 
@@ -166,7 +169,7 @@ func (f *form) keepDraft(m *model) {
 		return
 	}
 	m.dialog = nil
-	for _, at := range []int{formSummary, formRequirements, formBranch, formBase, formHarness, formModel, formWorkflow, formStatus} {
+	for _, at := range []int{formSummary, formRequirements, formBranch, formBase, formHarness, formModel, formAfter, formWorkflow, formStatus} {
 		if f.value(at) != "" {
 			f.why, m.left = "", f
 			m.showNote("no task was created; " + keptText)
@@ -201,7 +204,7 @@ func (f *form) submitTask(m *model) tea.Cmd {
 	w := signal.NewTask{Workflow: f.value(formWorkflow), Actor: task.Human}
 	w.Project, w.Branch, w.Summary = f.value(formProject), f.value(formBranch), f.value(formSummary)
 	w.Requirements = f.value(formRequirements)
-	w.BaseBranch, w.Model = f.value(formBase), f.value(formModel)
+	w.BaseBranch, w.Model, w.After = f.value(formBase), f.value(formModel), task.SplitIDs(f.value(formAfter))
 	w.Harness, w.Status, w.Spawn = f.value(formHarness), f.value(formStatus), f.list[formStart].on
 	switch {
 	case w.Project == "" && m.Register == nil:
@@ -234,8 +237,8 @@ func (f *form) submitTask(m *model) tea.Cmd {
 		}
 		f.notes = a.Notes
 		text := fmt.Sprintf("created %s/%s", a.Task.Project, a.Task.Branch)
-		if a.Task.Queued {
-			text += ": it waits for a free workspace"
+		if waits := narrate.DescribeQueue(&a.Task); waits != "" {
+			text += ": " + waits
 		}
 		return strings.TrimSuffix(text+"; "+a.Warning, "; "), nil
 	})

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"orange/internal/core/explain"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/tui/render"
+	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
 )
 
@@ -234,7 +236,7 @@ func statusCell(m *model, r *overview.Row) []styledText {
 	case r.Paused:
 		out = append(out, styledText{" paused", m.theme.Warn})
 	case r.Queued:
-		out = append(out, styledText{" queued", m.theme.Faint})
+		out = append(out, styledText{" " + cmp.Or(narrate.DescribeAfter(r.After), "queued"), m.theme.Faint})
 	}
 	return out
 }

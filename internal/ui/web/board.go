@@ -165,7 +165,7 @@ func (s *Site) fillColumns(r *http.Request, d *boardData, tasks []overview.Row) 
 	} else {
 		d.Columns = s.columnsOf(r.Context(), rows, d.Past)
 	}
-	places := map[string]int{}
+	places, unblocks := map[string]int{}, overview.CountSuccessors(tasks)
 	for i := range d.Columns {
 		places[d.Columns[i].Name] = i
 	}
@@ -176,7 +176,9 @@ func (s *Site) fillColumns(r *http.Request, d *boardData, tasks []overview.Row) 
 			c.More++
 			continue
 		}
-		c.Cards = append(c.Cards, s.cardOf(r.Context(), &rows[i], now, d.Past))
+		one := s.cardOf(r.Context(), &rows[i], now, d.Past)
+		one.Unblocks = unblocks[rows[i].ID]
+		c.Cards = append(c.Cards, one)
 	}
 }
 

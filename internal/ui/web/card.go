@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 	"orange/internal/view/humanize"
+	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
 )
 
@@ -38,6 +39,8 @@ type card struct {
 	Age     string
 	Can     bool // a person can move the task
 	Tracker string
+
+	Unblocks int // how many tasks wait for this one
 }
 
 // cardOf returns the card of a row. A card of the past offers no moves.
@@ -54,7 +57,7 @@ func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past 
 		c.Class += " wants"
 		c.Act, c.Why = r.Wants.Info().Badge, r.Text
 	case r.Queued:
-		c.Act = "queued"
+		c.Act = cmp.Or(narrate.DescribeAfter(r.After), "queued")
 	case r.Paused:
 		c.Act = "paused"
 	case r.Owner != "nobody" && !strings.HasPrefix(c.Life, r.Owner+" "):

@@ -7,6 +7,7 @@ import (
 	coreagent "orange/internal/core/agent"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/view/narrate"
 )
 
 func (s *Site) createRoutes(mux *http.ServeMux) {
@@ -55,6 +56,7 @@ func (s *Site) createTask(w http.ResponseWriter, r *http.Request) error {
 	request := signal.NewTask{Workflow: field("workflow"), Context: context, Actor: task.Human}
 	request.Project, request.Branch, request.Summary, request.Harness = field("project"), field("branch"), field("summary"), field("harness")
 	request.BaseBranch, request.Model = field("base"), field("model")
+	request.After = task.SplitIDs(field("after"))
 	request.Spawn = r.PostForm.Get("wait") == ""
 	if request.Project == "" {
 		return newRefusal(http.StatusBadRequest, "a task belongs to a project: choose one")
@@ -67,8 +69,8 @@ func (s *Site) createTask(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	said := "Created " + a.Task.Project + "/" + a.Task.Branch + "."
-	if a.Task.Queued {
-		said += " It waits for a free workspace."
+	if waits, ok := strings.CutPrefix(narrate.DescribeQueue(&a.Task), "it "); ok {
+		said += " It " + waits + "."
 	}
 	if a.Warning != "" {
 		said += " " + a.Warning

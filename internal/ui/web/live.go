@@ -222,7 +222,8 @@ func (v *viewer) renderBoardNews(ctx context.Context, c *overview.Change) (board
 		return out, err
 	}
 	out.Sum = text.String()
-	shown := overview.ChooseRows(c.Tasks, v.filter.rowChoice())[0].Rows
+	changed, unblocks := v.withPredecessors(c.Tasks), overview.CountSuccessors(v.state.Tasks)
+	shown := overview.ChooseRows(changed, v.filter.rowChoice())[0].Rows
 	for i := range c.Tasks {
 		if !slices.ContainsFunc(shown, func(r overview.Row) bool { return r.ID == c.Tasks[i].ID }) {
 			out.Gone = append(out.Gone, c.Tasks[i].ID)
@@ -230,12 +231,28 @@ func (v *viewer) renderBoardNews(ctx context.Context, c *overview.Change) (board
 	}
 	for i := range shown {
 		text.Reset()
-		if err := v.page.ExecuteTemplate(&text, "card", v.s.cardOf(ctx, &shown[i], v.s.o.Now(), false)); err != nil {
+		one := v.s.cardOf(ctx, &shown[i], v.s.o.Now(), false)
+		one.Unblocks = unblocks[shown[i].ID]
+		if err := v.page.ExecuteTemplate(&text, "card", one); err != nil {
 			return out, err
 		}
 		out.Cards = append(out.Cards, fragment{ID: shown[i].ID, Column: v.filter.columnOf(&shown[i]), HTML: text.String()})
 	}
 	return out, nil
+}
+
+// withPredecessors adds to the rows that changed those of the tasks that they are after, because their cards show what waits for them.
+func (v *viewer) withPredecessors(changed []overview.Row) []overview.Row {
+	out := slices.Clone(changed)
+	for i := range changed {
+		for _, p := range changed[i].After {
+			at := slices.IndexFunc(v.state.Tasks, func(r overview.Row) bool { return r.ID == p.ID })
+			if at >= 0 && !slices.ContainsFunc(out, func(r overview.Row) bool { return r.ID == p.ID }) {
+				out = append(out, v.state.Tasks[at])
+			}
+		}
+	}
+	return out
 }
 
 func (v *viewer) sendEvent(event string, row int64, data any) error {

@@ -396,9 +396,27 @@ func TestCreate(t *testing.T) {
 	if diff := cmp.Diff(want, w.created[0]); diff != "" {
 		t.Errorf("wish (-want +got):\n%s", diff)
 	}
+	if res, body := v.form("/new", url.Values{"project": {"shop"}, "summary": {"x"}, "after": {" " + reviewingTask + ", " + pendingTask}}); res.StatusCode != 303 || !slices.Equal(w.created[1].After, []task.ID{reviewingTask, pendingTask}) {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
 	for name, fields := range map[string]url.Values{"no project": {"summary": {"x"}}, "no summary": {"project": {"shop"}}} {
 		if res, _ := v.form("/new", fields); res.StatusCode != 400 {
 			t.Errorf("%s: %d", name, res.StatusCode)
+		}
+	}
+}
+
+func TestTheBoardAndATaskShowWhatBlocksWhat(t *testing.T) {
+	w := newBoardBackend(t)
+	const waiting = task.ID("F0000000000000000000f")
+	w.add(task.Task{ID: waiting, Project: "shop", Branch: "checkout", Summary: "Sell it", Status: "pending", Setup: task.Setup{After: []task.ID{workingTask}},
+		Waiting: task.Waiting{Queued: true, Predecessors: []task.Predecessor{{ID: workingTask, Branch: "search", State: task.PredecessorOpen}}}})
+	v := newEnv(t, w).visitor(t)
+	for path, want := range map[string]string{
+		"/": ">after search<", "/?q=faster": "unblocks 1", "/tasks/" + string(waiting): "search (" + workingTask[:8] + ", open)", "/tasks/" + workingTask: "checkout (F0000000, pending)",
+	} {
+		if res, body := v.get(path); res.StatusCode != 200 || !strings.Contains(body, want) {
+			t.Errorf("%s: %d, no %q in %s", path, res.StatusCode, want, body)
 		}
 	}
 }

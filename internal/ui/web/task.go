@@ -69,6 +69,7 @@ type taskPage struct {
 	Scrub    *taskScrub
 	Partial  bool     // the slow parts are left out, because a script asked
 	Reasons  []reason // why the task waits for a person
+	Unblocks []task.Successor
 
 	BodyProblem, AttemptsProblem, DiffProblem, ExplainProblem string
 }
@@ -182,7 +183,7 @@ func (s *Site) loadFleetSummary(r *http.Request) fleetSummary {
 
 // taskBase returns the data of a task's page that comes from its record and its journal.
 func (s *Site) taskBase(r *http.Request, around fleetSummary, t task.Task, entries []journal.Entry) *taskPage {
-	out := &taskPage{page: around.page, Task: t, Name: taskName(&t), Def: s.loadDefinition(r.Context(), t.WorkflowHash)}
+	out := &taskPage{page: around.page, Task: t, Name: taskName(&t), Def: s.loadDefinition(r.Context(), t.WorkflowHash), Unblocks: overview.SuccessorsOf(around.rows, t.ID)}
 	if out.Def != nil {
 		out.Def = out.Def.ForTask(t.Checks)
 	}

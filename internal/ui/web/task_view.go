@@ -55,6 +55,12 @@ func taskFacts(p *taskPage) []taskFact {
 	if t.Parent != "" {
 		add("Parent", humanize.ShortID(string(t.Parent)), "/tasks/"+string(t.Parent))
 	}
+	for _, before := range t.Predecessors {
+		add("After", narrate.ListPredecessors([]task.Predecessor{before}), "/tasks/"+string(before.ID))
+	}
+	for _, later := range p.Unblocks {
+		add("Unblocks", narrate.ListSuccessors([]task.Successor{later}), "/tasks/"+string(later.ID))
+	}
 	add("Fork of", t.ForkOf, "")
 	add("Counters", narrate.DescribeCounters(t.Counters), "")
 	add("Spent", describeSpending(t), "")

@@ -69,7 +69,7 @@ func describeStay(o Outcome, live bool) string {
 	case o.Task.Asked != nil:
 		return fmt.Sprintf(" asks for %s: a person must agree", o.Task.Asked.To)
 	case o.Task.Queued:
-		return " is queued: it waits for a free workspace"
+		return " is queued: " + DescribeQueue(&o.Task)
 	}
 	return " stays " + o.Task.Status
 }

@@ -33,6 +33,7 @@ func DescribeExplanation(x explain.Explanation, now time.Time) string {
 		label, text := DescribeTimer(x.Deadline, now)
 		p.WriteString(strings.Replace(humanize.Wrap(label+" "+text, "  ", textWidth), "  ", "", 1) + "\n")
 	}
+	p.writeDependencies(&x)
 	p.writeWays(&x)
 	p.writeBounds(x.Bounds)
 	p.writeNextSteps(x.Next)
@@ -82,6 +83,16 @@ func (p *textWriter) writeReasons(list []explain.WaitReason) {
 		for line := range strings.Lines(r.Text) {
 			p.writeLine("%s", strings.TrimRight("  | "+line, " \n"))
 		}
+	}
+}
+
+// writeDependencies writes which tasks the task is after, and which are after it.
+func (p *textWriter) writeDependencies(x *explain.Explanation) {
+	if text := ListPredecessors(x.After); text != "" {
+		p.writeWrapped("", "After: "+text)
+	}
+	if text := ListSuccessors(x.Unblocks); text != "" {
+		p.writeWrapped("", "Unblocks: "+text)
 	}
 }
 

@@ -75,6 +75,8 @@ type Row struct {
 	Tracker      string        `json:"tracker,omitempty"`
 	Parent       task.ID       `json:"parent,omitempty"`
 
+	After []task.Predecessor `json:"after,omitempty"` // the tasks that it is after, and what became of them
+
 	Life     Life      `json:"life"`
 	Attempts []Attempt `json:"attempts,omitempty"` // not over yet
 
@@ -168,7 +170,7 @@ func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row 
 		WorkflowHash: t.WorkflowHash, Harness: cleanWord(t.Harness), Workspace: cleanWord(t.Workspace), Tracker: cleanWord(t.TrackerRef), Parent: t.Parent,
 		Life: lifeOf(t, f.Absent), Work: f.Work, Spent: t.Spent.Usage, Paused: t.Paused, Queued: t.Queued,
 		Created: t.CreatedAt, Since: t.Since, Active: t.UpdatedAt, Seq: t.Seq, PR: pullOf(t, f.Checks),
-		Checks: ChecksOf(t),
+		Checks: ChecksOf(t), After: cleanPredecessors(t.Predecessors),
 	}
 	r.addAgents(t, f)
 	if def == nil {
@@ -227,6 +229,40 @@ func (r *Row) setAction(a explain.Action) {
 	a.To, a.Card, a.Note = cleanWord(a.To), cleanWord(a.Card), cleanLine(a.Note, maxText)
 	a.Tags, a.Untags = cleanWords(a.Tags), cleanWords(a.Untags)
 	r.Action = a
+}
+
+func cleanPredecessors(list []task.Predecessor) []task.Predecessor {
+	out := slices.Clone(list)
+	for i := range out {
+		out[i].Branch = cleanWord(out[i].Branch)
+	}
+	return out
+}
+
+// SuccessorsOf lists the tasks among rows that are after one and not over.
+func SuccessorsOf(rows []Row, id task.ID) []task.Successor {
+	var out []task.Successor
+	for i := range rows {
+		r := &rows[i]
+		if r.Kind != workflow.Terminal && slices.ContainsFunc(r.After, func(p task.Predecessor) bool { return p.ID == id }) {
+			out = append(out, task.Successor{ID: r.ID, Branch: r.Branch, Status: r.Status})
+		}
+	}
+	return out
+}
+
+// CountSuccessors returns how many tasks among rows are after each task and not over.
+func CountSuccessors(rows []Row) map[task.ID]int {
+	out := map[task.ID]int{}
+	for i := range rows {
+		if rows[i].Kind == workflow.Terminal {
+			continue
+		}
+		for _, p := range rows[i].After {
+			out[p.ID]++
+		}
+	}
+	return out
 }
 
 func cleanWords(list []string) []string {

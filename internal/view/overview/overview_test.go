@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -163,6 +164,24 @@ func TestEveryTextOfARowIsSafe(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestARowSaysWhatItIsAfterAndWhatItUnblocks(t *testing.T) {
+	def := definition(t, "orange")
+	first := NewRow(def, &task.Task{ID: "one", Branch: "login", Status: "working"}, Facts{}, noon)
+	before := []task.Predecessor{{ID: "one", Branch: "log\x1b[31min", State: task.PredecessorOpen}}
+	second := NewRow(def, &task.Task{ID: "two", Branch: "cart", Status: "pending", Waiting: task.Waiting{Queued: true, Predecessors: before}}, Facts{}, noon)
+	if second.After[0].Branch != "login" || before[0].Branch == "login" {
+		t.Errorf("%+v, %+v", second.After, before)
+	}
+	over := NewRow(def, &task.Task{ID: "three", Branch: "old", Status: "done", Waiting: task.Waiting{Predecessors: before}}, Facts{}, noon)
+	got := SuccessorsOf([]Row{first, second, over}, "one")
+	if want := []task.Successor{{ID: "two", Branch: "cart", Status: "pending"}}; !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+	if n := CountSuccessors([]Row{first, second, over}); len(n) != 1 || n["one"] != 1 {
+		t.Errorf("%v", n)
+	}
 }
 
 func TestChecks(t *testing.T) {
