@@ -21,6 +21,7 @@ const (
 	endProcess                      // an agent's process ends
 	reportEnd                       // the end of a process is reported
 	crashServer                     // the server dies and forgets what was pending
+	landing                         // open variant: a step of the landing of the task
 )
 
 // action is one thing that the environment can do in a world.
@@ -43,6 +44,7 @@ type action struct {
 	atBound      bool            // of the counter of failed landings
 	left         task.Left       // the end of a turn, or of an agent: what it ended with
 	waits        bool            // a task that this one is after has not landed
+	land         label           // the step of a landing
 }
 
 // stepCount returns how many steps the action counts as.
@@ -110,6 +112,9 @@ func (m *model) listActions(w *world, buffer []action) []action {
 	out = m.restActions(w, out)
 	out = m.checkRequests(w, out)
 	out = m.eventActions(w, out)
+	if m.open {
+		out = m.shareActions(w, out)
+	}
 	return m.dependentActions(w, first, m.uncheckedActions(w, first, m.timerActions(w, out)))
 }
 
@@ -175,6 +180,9 @@ func (m *model) effectActions(w *world, out []action) []action {
 	e, ok := engine.NextEffect(&w.t)
 	if !ok {
 		return out
+	}
+	if m.open && e.Do == workflow.MergeBranch && !m.def.IsTerminal(w.t.Status) {
+		return m.landingSteps(w, out)
 	}
 	for _, c := range m.deadlineEndings(w, &e) {
 		out = append(out, action{event: completeEffect, actor: -1, choice: c})

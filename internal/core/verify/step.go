@@ -52,6 +52,8 @@ func (s *search) applyAction(w *world, a *action) outcome {
 		return o
 	case crashServer:
 		return s.forgetPending(w)
+	case landing:
+		return s.applyLanding(w, a)
 	case completeEffect, failEffect:
 		return s.finishFirstEffect(w, a.event == completeEffect, a.choice)
 	}
@@ -82,7 +84,7 @@ func (s *search) submitSignal(w *world, a *action) outcome {
 
 // newSignal returns the signal of an action.
 func (s *search) newSignal(w *world, a *action) signal.Signal {
-	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, New: a.newTask, Report: a.report, CardSnapshot: a.cardSnapshot, Rules: engine.Rules, Told: s.m.without[Telling], Unchecked: a.unchecked}
+	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, Busy: s.busy, New: a.newTask, Report: a.report, CardSnapshot: a.cardSnapshot, Rules: engine.Rules, Told: s.m.without[Telling], Unchecked: a.unchecked}
 	if a.waits {
 		sig.Predecessors = unmetPredecessor
 	}
@@ -97,7 +99,7 @@ func (s *search) newSignal(w *world, a *action) signal.Signal {
 	switch a.kind {
 	case signal.Request:
 		switch {
-		case a.word == engine.Respawn, a.word == engine.VerbAnswer, a.word == engine.VerbCheck:
+		case a.word == engine.Respawn, a.word == engine.VerbAnswer, a.word == engine.VerbCheck, a.word == engine.VerbMerge, a.word == engine.VerbUnland:
 			sig.Verb, sig.Arg = a.word, a.verb
 		case a.word == engine.VerbEdit:
 			sig.Verb, sig.Note = a.word, "other requirements"

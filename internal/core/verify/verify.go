@@ -75,6 +75,7 @@ type SearchOptions struct {
 
 	exactChecks bool // count failed checks as the task does
 	alone       bool // the task is after no other
+	open        bool // what the task shares with others answers freely
 }
 
 // Progress is the progress of a search.
