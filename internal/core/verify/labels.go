@@ -11,7 +11,9 @@ const (
 	needsUnmet                   // it is after one
 	byTurn                       // the queue gives the task its turn
 	byPerson                     // a person does it, or it comes from outside of Orange
+	byAgent                      // an agent does it, if it ever does
 	endsTask                     // the task is cancelled
+	handMerge                    // it needs a branch that somebody else has merged
 	checkPass                    // the candidate is built on the target, and its checks pass
 	checkFail                    // a check fails on the candidate
 	landTask                     // the target moves to the candidate
@@ -19,6 +21,9 @@ const (
 	giveBack                     // the landing ends without moving the target
 	needsToken                   // first of the serial groups that have to be free, one bit each
 )
+
+// hiddenLabels are what other tasks do not observe of a step.
+const hiddenLabels = byPerson | byAgent
 
 // maxGroups is how many serial groups are told apart.
 const maxGroups = 8

@@ -278,7 +278,7 @@ func (s *search) visitAnswers(w *world, a *action, visit func(openStep)) {
 	if !asks {
 		groups = 0
 	}
-	l := s.labelOf(a, &next) | label(groups)*needsToken
+	l := s.labelOf(w, a, &next) | label(groups)*needsToken
 	if binds {
 		l |= needsFree
 	}
@@ -287,20 +287,20 @@ func (s *search) visitAnswers(w *world, a *action, visit func(openStep)) {
 		if !held.moved || s.differ(&late, &next) {
 			l |= needsMet
 			if held.moved {
-				visit(openStep{a, answer{unmet: true}, s.labelOf(a, &late) | needsUnmet, &late, &held})
+				visit(openStep{a, answer{unmet: true}, s.labelOf(w, a, &late) | needsUnmet, &late, &held})
 			}
 		}
 	}
 	visit(openStep{a, answer{}, l, &next, &o})
 	if binds {
 		if next, o := s.applyAnswer(w, a, answer{full: true}); o.moved {
-			visit(openStep{a, answer{full: true}, s.labelOf(a, &next) | needsNone, &next, &o})
+			visit(openStep{a, answer{full: true}, s.labelOf(w, a, &next) | needsNone, &next, &o})
 		}
 	}
 	if groups != 0 {
 		busy := answer{busy: s.m.groupNames(groups)}
 		if next, o := s.applyAnswer(w, a, busy); o.moved {
-			visit(openStep{a, busy, s.labelOf(a, &next) | label(groups)*needsBusy, &next, &o})
+			visit(openStep{a, busy, s.labelOf(w, a, &next) | label(groups)*needsBusy, &next, &o})
 		}
 	}
 }
@@ -342,16 +342,35 @@ func (s *search) differ(a, b *world) bool {
 	return s.digestOf(&one) != s.digestOf(&other)
 }
 
+// isSure reports whether a step of an attempt happens in the end. A check ends by its timeout, and a process that is dead is heard
+// of. A living agent may rest for ever: its deadline is a step of its own.
+func (s *search) isSure(w *world, a *action) bool {
+	return a.event == reportEnd && (w.procs[a.actor] == dead || s.m.isCheck(&w.t.Attempts[a.actor]))
+}
+
+// needsMerged reports whether a choice says that the branch is merged.
+func (m *model) needsMerged(l []choice) bool {
+	return slices.ContainsFunc(l, func(c choice) bool {
+		return c.section < 0 && c.section != childrenChoice && c.age == isNew && m.def.Gates[-1-c.section].Evidence == workflow.Merged
+	})
+}
+
 // labelOf returns who takes a step, and what it is for others.
-func (s *search) labelOf(a *action, next *world) label {
+func (s *search) labelOf(w *world, a *action, next *world) label {
 	l := a.land
 	if a.human {
 		l |= byPerson
 	}
+	if a.actor >= 0 && !a.human && !s.isSure(w, a) {
+		l |= byAgent
+	}
+	if a.event != landing && s.m.needsMerged(a.choice) {
+		l |= handMerge
+	}
 	if a.kind == signal.Ready {
 		l |= byTurn
 	}
-	if s.m.def.IsTerminal(next.t.Status) && s.m.def.MeansCancelled(next.t.Status) && a.human {
+	if to := next.t.Status; a.human && to != w.t.Status && s.m.def.IsTerminal(to) && s.m.def.MeansCancelled(to) {
 		l |= endsTask
 	}
 	return l

@@ -136,7 +136,7 @@ func (g *openGraph) keepSteps(found []openArrival) {
 			g.index[a.key] = to
 			g.worlds = append(g.worlds, a.world)
 		}
-		if to == at && (a.label == 0 || a.label == byPerson) { // nobody can tell that it happened
+		if to == at && a.label&^hiddenLabels == 0 { // nobody can tell that it happened
 			continue
 		}
 		g.steps = append(g.steps, labelledStep{a.label, to})
