@@ -219,7 +219,7 @@ func (m *model) deadlineEndings(w *world, e *task.Effect) [][]choice {
 
 // requestActions returns all moves that an edge could accept, requested by every actor.
 func (m *model) requestActions(w *world, out []action) []action {
-	if len(w.t.Pending) > m.pendingLimit {
+	if len(w.t.Pending) > m.pendingLimit && !m.isHeldUp(w) {
 		if m.open && w.t.Attention != "" { // however much is pending: it is what the task waits for
 			out = append(out, action{kind: signal.Resume, who: task.Human, actor: -1, human: true})
 		}

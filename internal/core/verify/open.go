@@ -23,6 +23,26 @@ func (m *model) keepShared(w *world, l *task.Landing) {
 	}
 }
 
+// forgetRepeated drops all but the last of the pending orders to write the same section: each landing that fails adds one, and a
+// person may try a landing again any number of times before one of them is carried out.
+func (m *model) forgetRepeated(w *world) {
+	list := w.t.Pending
+	again := func(i int) bool {
+		return list[i].Do == workflow.WriteSection && slices.ContainsFunc(list[i+1:], func(later task.Effect) bool {
+			return later.Do == workflow.WriteSection && later.Arg == list[i].Arg
+		})
+	}
+	var kept []task.Effect
+	for i := range list {
+		if !again(i) {
+			kept = append(kept, list[i])
+		}
+	}
+	if len(kept) < len(list) {
+		w.t.Pending = kept
+	}
+}
+
 // appendShared appends what the open variant compares beside the rest of a world.
 func (m *model) appendShared(w *world, b []byte) []byte {
 	card := 0
@@ -122,7 +142,7 @@ func (m *model) waitsForPerson(w *world) bool {
 }
 
 // shareActions returns what only the open variant has: the turn of a task that waits on its board or for its children, and people
-// who ask for a landing or take the task out of its queue.
+// who ask for a landing where they decide, or take the task out of its queue.
 func (m *model) shareActions(w *world, out []action) []action {
 	t := &w.t
 	s, ok := m.def.StateNamed(t.Status)
@@ -141,7 +161,7 @@ func (m *model) shareActions(w *world, out []action) []action {
 	if t.MergeEffect() != nil {
 		return append(out, action{kind: signal.Request, who: task.Human, word: engine.VerbUnland, actor: -1, human: true})
 	}
-	if len(t.Pending) == 0 && s.Kind != workflow.Queued && engine.MayMerge(m.def, t) {
+	if len(t.Pending) == 0 && m.passesPerson(t.Status) && engine.MayMerge(m.def, t) {
 		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.VerbMerge, actor: -1, human: true})
 	}
 	return out
@@ -179,6 +199,12 @@ func (m *model) landingSteps(w *world, out []action) []action {
 	return out
 }
 
+// isHeldUp reports whether nothing that is pending is carried out before a person acts, so that there is nothing to be patient for.
+func (m *model) isHeldUp(w *world) bool {
+	_, runs := engine.NextEffect(&w.t)
+	return m.open && !runs && len(w.t.Pending) <= m.pendingLimit+1
+}
+
 // isMerged reports whether a choice does not say that the branch is not merged.
 func (m *model) isMerged(l []choice) bool {
 	return !slices.ContainsFunc(l, func(c choice) bool {
@@ -209,6 +235,9 @@ func (s *search) applyLanding(w *world, a *action) outcome {
 				break
 			}
 			receipt(signal.Receipt{Effect: w.t.Pending[start].ID, OK: true})
+			if o.verdict == engine.Refuse { // an effect that was requested after the landing comes first
+				return outcome{}
+			}
 			result := task.CheckResult{Name: w.t.CheckRun.Name, Outcome: a.word, Tree: candidate.Tree}
 			tell(signal.Signal{Kind: signal.Exit, Attempt: w.t.Attempts[at].Number, Role: workflow.CheckRole, Check: &result})
 		}

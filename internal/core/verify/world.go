@@ -110,6 +110,7 @@ func (m *model) forgetPast(w *world) {
 	t.LastReport, t.Handoffs, t.Question, t.Advice, t.CardSnapshot, t.Failed, t.GaveUp, t.Lost, t.Unstarted, t.Work, t.Predecessors, t.Landing = nil, nil, "", "", nil, nil, nil, nil, nil, nil, nil, nil
 	if m.open {
 		m.keepShared(w, landing)
+		m.forgetRepeated(w)
 		if t.Queued && m.def.WatchesBoard(t.Status) {
 			t.CardSnapshot = card
 		}
