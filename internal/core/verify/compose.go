@@ -44,8 +44,9 @@ type composition struct {
 	enabled [][]label // by the number of a set: the steps that a task takes as soon as others let it
 	tasks   int
 	pool    int
+	o       SearchOptions
 	without map[Protection]bool
-	orders  [][]int8
+	orders  [][]int8 // the orders of the tasks of which the smallest is kept
 
 	index  map[joint]int32
 	joints []joint
@@ -65,10 +66,21 @@ type jointFault struct {
 
 // compose searches everything that tasks can do together.
 func compose(one *minimized, enabled [][]label, tasks, pool int, o SearchOptions) *composition {
-	c := &composition{one: one, enabled: enabled, tasks: tasks, pool: pool, without: map[Protection]bool{}, index: map[joint]int32{}, orders: permutations(tasks)}
+	c := newComposition(one, enabled, tasks, pool, o)
+	c.searchAll()
+	return c
+}
+
+func newComposition(one *minimized, enabled [][]label, tasks, pool int, o SearchOptions) *composition {
+	c := &composition{one: one, enabled: enabled, tasks: tasks, pool: pool, o: o, without: map[Protection]bool{}, index: map[joint]int32{}, orders: permutations(tasks)}
 	for _, p := range o.Without {
 		c.without[p] = true
 	}
+	return c
+}
+
+// searchAll finds every joint, breadth first, and judges them.
+func (c *composition) searchAll() {
 	var j joint
 	for i := range MaxTasks {
 		j.after[i], j.queue[i], j.land[i] = afterNone, -1, -1
@@ -77,16 +89,13 @@ func compose(one *minimized, enabled [][]label, tasks, pool int, o SearchOptions
 	c.index[j] = 0
 	c.joints, c.parent = append(c.joints, j), append(c.parent, -1)
 	for at := int32(0); int(at) < len(c.joints); at++ {
-		if len(c.joints) > o.MaxStates || at%blockSize == 0 && o.Stop != nil && o.Stop() {
+		if len(c.joints) > c.o.MaxStates || at%blockSize == 0 && c.o.Stop != nil && c.o.Stop() {
 			c.cut = true
-			break
+			return
 		}
 		c.expandJoint(at)
 	}
-	if !c.cut {
-		c.judge()
-	}
-	return c
+	c.judge()
 }
 
 // permutations returns all orders of n tasks.
@@ -107,11 +116,7 @@ func permutations(n int) [][]int8 {
 func (c *composition) canonical(j *joint) (best joint, place [MaxTasks]int8) {
 	first := true
 	for _, order := range c.orders { // order[i] is the task that comes to place i
-		sorted := true
-		for i := 1; i < c.tasks; i++ {
-			sorted = sorted && j.class[order[i-1]] <= j.class[order[i]]
-		}
-		if !sorted {
+		if len(c.orders) > 1 && !j.isSorted(order) {
 			continue
 		}
 		var to [MaxTasks]int8
@@ -130,6 +135,16 @@ func (c *composition) canonical(j *joint) (best joint, place [MaxTasks]int8) {
 		}
 	}
 	return best, place
+}
+
+// isSorted reports whether the classes of tasks in an order do not fall.
+func (j *joint) isSorted(order []int8) bool {
+	for i := 1; i < len(order); i++ {
+		if j.class[order[i-1]] > j.class[order[i]] {
+			return false
+		}
+	}
+	return true
 }
 
 func placeOf(to *[MaxTasks]int8, task int8) int8 {
@@ -194,6 +209,11 @@ func (c *composition) createTask(at int32, i int8) {
 // seen returns what can be observed of a task.
 func (c *composition) seen(j *joint, i int8) observation { return c.one.seen[j.class[i]] }
 
+// enabledOf returns the steps that a task takes as soon as others let it.
+func (c *composition) enabledOf(j *joint, i int8) []label {
+	return c.enabled[c.seen(j, i)>>enabledShift]
+}
+
 // isEnabled reports whether others let a task take a step.
 func (c *composition) isEnabled(j *joint, i int8, l label) bool {
 	if !c.isGranted(j, i, l) {
@@ -206,9 +226,7 @@ func (c *composition) isEnabled(j *joint, i int8, l label) bool {
 		if k == i || k < 0 {
 			break
 		}
-		if slices.ContainsFunc(c.one.stepsFrom(j.class[k]), func(st labelledStep) bool {
-			return st.label&byTurn != 0 && !st.label.isDenial() && c.isGranted(j, k, st.label)
-		}) {
+		if slices.ContainsFunc(c.enabledOf(j, k), func(l label) bool { return l&byTurn != 0 && c.isGranted(j, k, l) }) {
 			return false
 		}
 	}
@@ -362,8 +380,7 @@ func (c *composition) judge() {
 
 // goesOn reports whether a task moves on without other tasks. A person is asked about one that waits for a cancelled task.
 func (c *composition) goesOn(j *joint, i int8) bool {
-	o := c.seen(j, i)
-	return o&movesOn != 0 || j.after[i] == afterDropped || slices.ContainsFunc(c.enabled[o>>enabledShift], func(l label) bool { return c.isEnabled(j, i, l) })
+	return c.seen(j, i)&movesOn != 0 || j.after[i] == afterDropped || slices.ContainsFunc(c.enabledOf(j, i), func(l label) bool { return c.isEnabled(j, i, l) })
 }
 
 // isDeadlock reports whether a task waits for others, and no task moves on.

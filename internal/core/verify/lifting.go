@@ -182,11 +182,14 @@ func (a answer) describe() string {
 	return ""
 }
 
+// labelLand is the name of the step that moves the target.
+const labelLand = "land"
+
 // name returns what a step is for other tasks, "" if nothing.
 func (l label) name(was, is observation) string {
 	switch {
 	case l&landTask != 0:
-		return "land"
+		return labelLand
 	case l&checkPass != 0:
 		return "check-pass"
 	case l&checkFail != 0:
@@ -254,6 +257,9 @@ func (v *TasksViolation) Replay(def *workflow.Definition) error {
 			continue
 		}
 		t := records[st.Task]
+		if st.Label == labelLand && !(t.Landing.InProgress() && t.Landing.Checked) {
+			return fmt.Errorf("step %d lands task %d, whose candidate did not pass its checks", i+1, st.Task)
+		}
 		for _, sig := range st.Signals {
 			next, err := journal.Fold(t, engine.Decide(def, t, sig).Entries)
 			if err != nil {

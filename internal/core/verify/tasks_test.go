@@ -6,7 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"orange/internal/core/verify"
+	"orange/internal/core/workflow/builtin"
+	"orange/internal/testneeds"
 )
 
 func verifyTasks(t *testing.T, name string, tasks int, o verify.SearchOptions) verify.TasksReport {
@@ -54,4 +58,62 @@ func tasksStory(r verify.TasksReport) string {
 		}
 	}
 	return b.String()
+}
+
+// What only several tasks break holds for one.
+func TestWhatSeveralTasksBreakHoldsForOne(t *testing.T) {
+	for _, file := range []string{"tasks-deadlock", "tasks-landing", "tasks-starving"} {
+		t.Run(file, func(t *testing.T) {
+			if r := verify.Verify(load(t, file), verify.SearchOptions{}); !r.OK {
+				t.Errorf("one task:\n%s", story(r))
+			}
+		})
+	}
+}
+
+func TestSeveralTasksOfBuiltinWorkflowsVerifyClean(t *testing.T) {
+	for _, name := range builtin.Names() {
+		t.Run(name, func(t *testing.T) {
+			if name != "solo" && name != "cmat-feature" && name != "orange-direct" {
+				testneeds.Soak(t)
+			}
+			t.Parallel()
+			r := verifyTasks(t, name, verify.DefaultTasks, verify.SearchOptions{})
+			t.Logf("%d states, %d decisions, %d classes, together %v", r.States, r.Decisions, r.Classes, r.Together)
+			if !r.OK || len(r.Together) != 2 || r.Classes < 5 {
+				t.Errorf("complete %v, condition %q\n%s", r.Complete, r.Condition, tasksStory(r))
+			}
+		})
+	}
+}
+
+// A task that can go on for ever by itself is not composed.
+func TestTasksThatDoNotEndAreNotComposed(t *testing.T) {
+	for _, file := range []string{"endless-steps", "timer-loop"} {
+		r := verifyTasks(t, file, 2, verify.SearchOptions{})
+		if one := verify.Verify(load(t, file), verify.SearchOptions{}); one.OK || r.OK || !strings.HasPrefix(r.Condition, "terminates does not hold: it can loop forever in ") || len(r.Together) > 0 {
+			t.Errorf("%s: ok %v, condition %q, %v", file, r.OK, r.Condition, r.Together)
+		}
+	}
+}
+
+// Two searches of several tasks have the same report, with one worker and with several.
+func TestTheReportOfSeveralTasksDoesNotDependOnWorkers(t *testing.T) {
+	one := verifyTasks(t, "tasks-deadlock", 3, verify.SearchOptions{})
+	shared := verifyTasks(t, "tasks-deadlock", 3, verify.SearchOptions{Workers: 4, Share: func(parts int, work func(int)) {
+		for part := range parts {
+			work(parts - 1 - part)
+		}
+	}})
+	if d := cmp.Diff(one, shared); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestALimitOfStatesProvesNothingAboutSeveralTasks(t *testing.T) {
+	for _, most := range []int{50, 800} {
+		if r := verifyTasks(t, "solo", 3, verify.SearchOptions{MaxStates: most}); r.OK || r.Complete {
+			t.Errorf("with %d states: ok %v, complete %v", most, r.OK, r.Complete)
+		}
+	}
 }
