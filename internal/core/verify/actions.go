@@ -229,7 +229,7 @@ func (m *model) requestActions(w *world, out []action) []action {
 		to, edges := ask.to, ask.edges
 		for n, c := range m.sectionChoices(w, edges) {
 			for _, who := range [...]task.Actor{task.Human, task.Tracker, task.Engine} {
-				if n == 0 || anyPermits(edges, who) && (who != task.Human || !m.lacksCommits(c)) { // for other actors the content of TASK.md makes no difference, and a person is only warned
+				if n == 0 && m.triesRefused(edges) || anyPermits(edges, who) && (n == 0 || who != task.Human || !m.lacksCommits(c)) { // for other actors the content of TASK.md makes no difference, and a person is only warned
 					out = append(out, action{kind: signal.Request, who: who, word: to, actor: -1, choice: c, human: who != task.Engine})
 				}
 			}
@@ -238,7 +238,7 @@ func (m *model) requestActions(w *world, out []action) []action {
 			}
 			for i := range w.t.Attempts {
 				role := w.t.Attempts[i].Role
-				if w.procs[i] != notStarted && (n == 0 || anyPermits(edges, task.Actor(role))) {
+				if w.procs[i] != notStarted && (n == 0 && m.triesRefused(edges) || anyPermits(edges, task.Actor(role))) {
 					out = append(out, action{kind: signal.Request, who: task.Actor(role), word: to, actor: i, choice: c, human: m.passesPerson(w.t.Status)})
 				}
 			}
@@ -263,6 +263,10 @@ func (m *model) requestActions(w *world, out []action) []action {
 	}
 	return out
 }
+
+// triesRefused reports whether actors that no edge permits ask for a state. The engine refuses them, which the search of one task
+// shows; the open variant does not ask again. Without edges the request is to reopen the task.
+func (m *model) triesRefused(edges []*workflow.Edge) bool { return !m.open || len(edges) == 0 }
 
 // forgeVerb returns the verb by which a forge requests one of the edges, if it matters that it
 // is not a person.

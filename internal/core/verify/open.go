@@ -199,10 +199,11 @@ func (m *model) landingSteps(w *world, out []action) []action {
 	return out
 }
 
-// isHeldUp reports whether nothing that is pending is carried out before a person acts, so that there is nothing to be patient for.
+// isHeldUp reports whether a landing that ended holds up what is pending behind it until a person acts, so that there is nothing
+// to be patient for.
 func (m *model) isHeldUp(w *world) bool {
-	_, runs := engine.NextEffect(&w.t)
-	return m.open && !runs && len(w.t.Pending) <= m.pendingLimit+1
+	first := m.open && len(w.t.Pending) > 0 && len(w.t.Pending) <= m.pendingLimit+1
+	return first && w.t.Pending[0].Do == workflow.MergeBranch && w.t.Pending[0].GivenUp
 }
 
 // isMerged reports whether a choice does not say that the branch is not merged.
