@@ -308,7 +308,7 @@ func (s *search) visitAnswers(w *world, a *action, visit func(openStep)) {
 	if !asks {
 		groups = 0
 	}
-	l := s.labelOf(w, a, &next) | label(groups)*needsToken
+	l := s.labelOf(w, a, &next, &o) | label(groups)*needsToken
 	if binds {
 		l |= needsFree
 	}
@@ -317,20 +317,20 @@ func (s *search) visitAnswers(w *world, a *action, visit func(openStep)) {
 		if !held.moved || s.differ(&late, &next) {
 			l |= needsMet
 			if held.moved {
-				visit(openStep{a, answer{unmet: true}, s.labelOf(w, a, &late) | needsUnmet, &late, &held})
+				visit(openStep{a, answer{unmet: true}, s.labelOf(w, a, &late, &held) | needsUnmet, &late, &held})
 			}
 		}
 	}
 	visit(openStep{a, answer{}, l, &next, &o})
 	if binds {
 		if next, o := s.applyAnswer(w, a, answer{full: true}); o.moved {
-			visit(openStep{a, answer{full: true}, s.labelOf(w, a, &next) | needsNone, &next, &o})
+			visit(openStep{a, answer{full: true}, s.labelOf(w, a, &next, &o) | needsNone, &next, &o})
 		}
 	}
 	if groups != 0 {
 		busy := answer{busy: s.m.groupNames(groups)}
 		if next, o := s.applyAnswer(w, a, busy); o.moved {
-			visit(openStep{a, busy, s.labelOf(w, a, &next) | label(groups)*needsBusy, &next, &o})
+			visit(openStep{a, busy, s.labelOf(w, a, &next, &o) | label(groups)*needsBusy, &next, &o})
 		}
 	}
 }
@@ -386,7 +386,7 @@ func (m *model) needsMerged(l []choice) bool {
 }
 
 // labelOf returns who takes a step, and what it is for others.
-func (s *search) labelOf(w *world, a *action, next *world) label {
+func (s *search) labelOf(w *world, a *action, next *world, o *outcome) label {
 	l := a.land
 	if a.human {
 		l |= byPerson
@@ -400,7 +400,7 @@ func (s *search) labelOf(w *world, a *action, next *world) label {
 	if a.kind == signal.Ready {
 		l |= byTurn
 	}
-	if to := next.t.Status; a.human && to != w.t.Status && s.m.def.IsTerminal(to) && s.m.def.MeansCancelled(to) {
+	if to, edge := next.t.Status, s.takenEdge(o); a.human && to != w.t.Status && s.m.def.IsTerminal(to) && (s.m.def.MeansCancelled(to) || edge != nil && edge.As == workflow.VerbCancel) {
 		l |= endsTask
 	}
 	return l
