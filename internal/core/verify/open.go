@@ -202,8 +202,11 @@ func (m *model) landingSteps(w *world, out []action) []action {
 // isHeldUp reports whether a landing that ended holds up what is pending behind it until a person acts, so that there is nothing
 // to be patient for.
 func (m *model) isHeldUp(w *world) bool {
-	first := m.open && len(w.t.Pending) > 0 && len(w.t.Pending) <= m.pendingLimit+1
-	return first && w.t.Pending[0].Do == workflow.MergeBranch && w.t.Pending[0].GivenUp
+	if !m.open || len(w.t.Pending) > DefaultPendingLimit {
+		return false
+	}
+	_, runs := engine.NextEffect(&w.t)
+	return !runs && slices.ContainsFunc(w.t.Pending, func(e task.Effect) bool { return e.Do == workflow.MergeBranch && e.GivenUp })
 }
 
 // isMerged reports whether a choice does not say that the branch is not merged.

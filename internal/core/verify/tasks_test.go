@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"orange/internal/core/verify"
+	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/testneeds"
 )
@@ -115,5 +117,56 @@ func TestALimitOfStatesProvesNothingAboutSeveralTasks(t *testing.T) {
 		if r := verifyTasks(t, "solo", 3, verify.SearchOptions{MaxStates: most}); r.OK || r.Complete {
 			t.Errorf("with %d states: ok %v, complete %v", most, r.OK, r.Complete)
 		}
+	}
+}
+
+// One task, composed, is judged as it is alone: it can be composed if it ends, and it waits for nobody. The engine plays every
+// counterexample of two, or the search of them is an error.
+func TestRandomWorkflowsAreComposed(t *testing.T) {
+	testneeds.ModelChecker(t)
+	seed, soaks := testneeds.SoakSeed(t)
+	want := 60
+	if soaks {
+		want = 600
+	}
+	composed, endless := 0, 0
+	found := map[verify.Property]int{}
+	for i := 0; composed+endless < want; i++ {
+		def, err := workflow.Parse("random.yaml", randomWorkflow(rand.New(rand.NewPCG(seed+7, uint64(i))), i%3 == 0))
+		if err != nil {
+			continue
+		}
+		o := verify.SearchOptions{PendingLimit: 1, MaxStates: 1500}
+		alone := verify.Verify(def, o)
+		o.MaxStates = 6000
+		one, err := verify.VerifyTasks(def, 1, o)
+		switch {
+		case err != nil:
+			t.Fatalf("workflow %d of seed %d: %v\n%s", i, seed, err, def.Text)
+		case !alone.Complete || !one.Complete:
+			continue
+		case alone.Bounds.Unbounded != (one.Condition != ""):
+			t.Fatalf("workflow %d of seed %d: unbounded %v, condition %q\n%s", i, seed, alone.Bounds.Unbounded, one.Condition, def.Text)
+		case one.Condition != "":
+			endless++
+			continue
+		}
+		composed++
+		for _, v := range one.Violations {
+			if v.Property != verify.LandsOrReturns {
+				t.Errorf("workflow %d of seed %d: one task violates %s\n%s\n%s", i, seed, v.Property, tasksStory(one), def.Text)
+			}
+		}
+		two, err := verify.VerifyTasks(def, 2, o)
+		if err != nil {
+			t.Fatalf("workflow %d of seed %d: %v\n%s", i, seed, err, def.Text)
+		}
+		for _, v := range two.Violations {
+			found[v.Property]++
+		}
+	}
+	t.Logf("%d workflows composed, %d endless, %v", composed, endless, found)
+	if composed < want/4 || endless == 0 || len(found) == 0 {
+		t.Errorf("%d workflows composed, %d endless, %v: the cases show little", composed, endless, found)
 	}
 }
