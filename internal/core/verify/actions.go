@@ -44,7 +44,7 @@ type action struct {
 	atBound      bool            // of the counter of failed landings
 	left         task.Left       // the end of a turn, or of an agent: what it ended with
 	waits        bool            // a task that this one is after has not landed
-	land         label           // the step of a landing
+	land         stepLabel       // the step of a landing
 }
 
 // stepCount returns how many steps the action counts as.

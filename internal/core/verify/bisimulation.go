@@ -14,7 +14,7 @@ type labelled struct {
 
 // labelledStep is one step of a labelled graph.
 type labelledStep struct {
-	label label
+	label stepLabel
 	to    int32
 }
 
@@ -92,7 +92,7 @@ func (g *labelled) collapse(of []int32, count int32) *labelled {
 		out.seen = append(out.seen, g.seen[nodes[0]])
 		out.first = append(out.first, uint32(len(out.steps)))
 		for _, x := range slices.Compact(list) {
-			out.steps = append(out.steps, labelledStep{label(x >> 32), int32(uint32(x))})
+			out.steps = append(out.steps, labelledStep{stepLabel(x >> 32), int32(uint32(x))})
 		}
 	}
 	out.first = append(out.first, uint32(len(out.steps)))
@@ -275,7 +275,7 @@ func (p *partition) quotient() *minimized {
 		m.seen = append(m.seen, p.g.seen[at])
 		m.first = append(m.first, uint32(len(m.steps)))
 		for _, x := range p.texts[p.signature[at]] {
-			m.steps = append(m.steps, labelledStep{label(x >> 32), number[int32(uint32(x))]})
+			m.steps = append(m.steps, labelledStep{stepLabel(x >> 32), number[int32(uint32(x))]})
 		}
 	}
 	m.first = append(m.first, uint32(len(m.steps)))

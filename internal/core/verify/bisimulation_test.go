@@ -15,7 +15,7 @@ func randomLabelled(r *rand.Rand) *labelled {
 		g.seen = append(g.seen, observation(r.IntN(2)))
 		g.first = append(g.first, uint32(len(g.steps)))
 		for range r.IntN(4) {
-			to, l := int32(r.IntN(n)), label(r.IntN(3))
+			to, l := int32(r.IntN(n)), stepLabel(r.IntN(3))
 			g.steps = append(g.steps, labelledStep{l, to})
 		}
 	}

@@ -25,7 +25,7 @@ type joint struct {
 // move is a step of several tasks together.
 type move struct {
 	task  int8 // the one that moves, -1 if it is somebody else who moves the target
-	label label
+	label stepLabel
 	to    int32 // the class to which it leads
 	after int8  // what a new task is after
 	frees bool  // a person removes what the task is after
@@ -41,7 +41,7 @@ type jointStep struct {
 // composition is everything that some tasks of a workflow can do together.
 type composition struct {
 	one     *minimized
-	enabled [][]label // by the number of a set: the steps that a task takes as soon as others let it
+	enabled [][]stepLabel // by the number of a set: the steps that a task takes as soon as others let it
 	tasks   int
 	pool    int
 	o       SearchOptions
@@ -65,13 +65,13 @@ type jointFault struct {
 }
 
 // compose searches everything that tasks can do together.
-func compose(one *minimized, enabled [][]label, tasks, pool int, o SearchOptions) *composition {
+func compose(one *minimized, enabled [][]stepLabel, tasks, pool int, o SearchOptions) *composition {
 	c := newComposition(one, enabled, tasks, pool, o)
 	c.searchAll()
 	return c
 }
 
-func newComposition(one *minimized, enabled [][]label, tasks, pool int, o SearchOptions) *composition {
+func newComposition(one *minimized, enabled [][]stepLabel, tasks, pool int, o SearchOptions) *composition {
 	c := &composition{one: one, enabled: enabled, tasks: tasks, pool: pool, o: o, without: map[Protection]bool{}, index: map[joint]int32{}, orders: permutations(tasks)}
 	for _, p := range o.Without {
 		c.without[p] = true
@@ -210,12 +210,12 @@ func (c *composition) createTask(at int32, i int8) {
 func (c *composition) seen(j *joint, i int8) observation { return c.one.seen[j.class[i]] }
 
 // enabledOf returns the steps that a task takes as soon as others let it.
-func (c *composition) enabledOf(j *joint, i int8) []label {
+func (c *composition) enabledOf(j *joint, i int8) []stepLabel {
 	return c.enabled[c.seen(j, i)>>enabledShift]
 }
 
 // isEnabled reports whether others let a task take a step.
-func (c *composition) isEnabled(j *joint, i int8, l label) bool {
+func (c *composition) isEnabled(j *joint, i int8, l stepLabel) bool {
 	if !c.isGranted(j, i, l) {
 		return false
 	}
@@ -226,7 +226,7 @@ func (c *composition) isEnabled(j *joint, i int8, l label) bool {
 		if k == i || k < 0 {
 			break
 		}
-		if slices.ContainsFunc(c.enabledOf(j, k), func(l label) bool { return l&byTurn != 0 && c.isGranted(j, k, l) }) {
+		if slices.ContainsFunc(c.enabledOf(j, k), func(l stepLabel) bool { return l&byTurn != 0 && c.isGranted(j, k, l) }) {
 			return false
 		}
 	}
@@ -234,7 +234,7 @@ func (c *composition) isEnabled(j *joint, i int8, l label) bool {
 }
 
 // isGranted reports whether a task gets what a step needs from others, whoever waits for it too.
-func (c *composition) isGranted(j *joint, i int8, l label) bool {
+func (c *composition) isGranted(j *joint, i int8, l stepLabel) bool {
 	held, groups := 0, observation(0)
 	for k := range int8(c.tasks) {
 		if c.seen(j, k)&hasWorkspace != 0 {
@@ -380,7 +380,7 @@ func (c *composition) judge() {
 
 // goesOn reports whether a task moves on without other tasks. A person is asked about one that waits for a cancelled task.
 func (c *composition) goesOn(j *joint, i int8) bool {
-	return c.seen(j, i)&movesOn != 0 || j.after[i] == afterDropped || slices.ContainsFunc(c.enabledOf(j, i), func(l label) bool { return c.isEnabled(j, i, l) })
+	return c.seen(j, i)&movesOn != 0 || j.after[i] == afterDropped || slices.ContainsFunc(c.enabledOf(j, i), func(l stepLabel) bool { return c.isEnabled(j, i, l) })
 }
 
 // isDeadlock reports whether a task waits for others, and no task moves on.

@@ -17,14 +17,14 @@ import (
 
 // randomTask returns a random task as others see it: what is observed of it, and steps that need something from others.
 func randomTask(r *rand.Rand) *labelled {
-	labels := []label{
+	labels := []stepLabel{
 		0, 0, 0, byPerson, byPerson, byAgent, needsFree, needsFree | byTurn, needsNone, needsFree | needsMet | byPerson, needsUnmet | byPerson,
 		needsToken, needsToken | byTurn, needsBusy, byPerson | endsTask, checkPass, checkFail, landTask, retryTask, giveBack,
 	}
 	observations := []observation{0, hasWorkspace, hasWorkspace | movesOn, movesOn, isQueued, isQueued | hasWorkspace, isPolling, isLanding | hasWorkspace, isLanding | isChecked | hasWorkspace, isReturned, 1, 1 | isQueued, hasLanded, isCancelled}
 	if r.IntN(2) == 0 { // fewer kinds, so that more nodes can do the same
 		r.Shuffle(len(observations), func(i, k int) { observations[i], observations[k] = observations[k], observations[i] })
-		observations, labels = observations[:2], append(labels, make([]label, 2*len(labels))...)
+		observations, labels = observations[:2], append(labels, make([]stepLabel, 2*len(labels))...)
 	}
 	g := &labelled{}
 	n := 3 + r.IntN(8)

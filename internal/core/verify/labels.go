@@ -1,25 +1,25 @@
 package verify
 
-// label says what a step of one task needs from what it shares with others, and who does it. The label 0 is internal: nothing
+// stepLabel says what a step of one task needs from what it shares with others, and who does it. The label 0 is internal: nothing
 // outside of the task is involved. Several may hold of one step.
-type label uint32
+type stepLabel uint32
 
 const (
-	needsFree  label = 1 << iota // a workspace is bound: one has to be free
-	needsNone                    // no workspace is free
-	needsMet                     // the task is after no other that has not landed
-	needsUnmet                   // it is after one
-	byTurn                       // the queue gives the task its turn
-	byPerson                     // a person does it, or it comes from outside of Orange
-	byAgent                      // an agent does it, if it ever does
-	endsTask                     // the task is cancelled
-	handMerge                    // it needs a branch that somebody else has merged
-	checkPass                    // the candidate is built on the target, and its checks pass
-	checkFail                    // a check fails on the candidate
-	landTask                     // the target moves to the candidate
-	retryTask                    // the target has moved: another candidate is needed
-	giveBack                     // the landing ends without moving the target
-	needsToken                   // first of the serial groups that have to be free, one bit each
+	needsFree  stepLabel = 1 << iota // a workspace is bound: one has to be free
+	needsNone                        // no workspace is free
+	needsMet                         // the task is after no other that has not landed
+	needsUnmet                       // it is after one
+	byTurn                           // the queue gives the task its turn
+	byPerson                         // a person does it, or it comes from outside of Orange
+	byAgent                          // an agent does it, if it ever does
+	endsTask                         // the task is cancelled
+	handMerge                        // it needs a branch that somebody else has merged
+	checkPass                        // the candidate is built on the target, and its checks pass
+	checkFail                        // a check fails on the candidate
+	landTask                         // the target moves to the candidate
+	retryTask                        // the target has moved: another candidate is needed
+	giveBack                         // the landing ends without moving the target
+	needsToken                       // first of the serial groups that have to be free, one bit each
 )
 
 // hiddenLabels are what other tasks do not observe of a step.
@@ -32,16 +32,16 @@ const maxGroups = 8
 const needsBusy = needsToken << maxGroups
 
 // tokens returns the serial groups that have to be free.
-func (l label) tokens() observation { return observation(l/needsToken) & (1<<maxGroups - 1) }
+func (l stepLabel) tokens() observation { return observation(l/needsToken) & (1<<maxGroups - 1) }
 
 // busyTokens returns the serial groups that another task has to be in.
-func (l label) busyTokens() observation { return observation(l/needsBusy) & (1<<maxGroups - 1) }
+func (l stepLabel) busyTokens() observation { return observation(l/needsBusy) & (1<<maxGroups - 1) }
 
 // isDenial reports whether a step is what happens instead of one that needs something from others.
-func (l label) isDenial() bool { return l&(needsNone|needsUnmet) != 0 || l.busyTokens() != 0 }
+func (l stepLabel) isDenial() bool { return l&(needsNone|needsUnmet) != 0 || l.busyTokens() != 0 }
 
 // isLanding reports whether only the first of the landing queue takes a step.
-func (l label) isLanding() bool { return l&(checkPass|checkFail|landTask|retryTask|giveBack) != 0 }
+func (l stepLabel) isLanding() bool { return l&(checkPass|checkFail|landTask|retryTask|giveBack) != 0 }
 
 // observation is what others, and the properties, can observe of a task. The lowest bits are the serial groups that it
 // works in.

@@ -186,7 +186,7 @@ func (a answer) describe() string {
 const labelLand = "land"
 
 // name returns what a step is for other tasks, "" if nothing.
-func (l label) name(was, is observation) string {
+func (l stepLabel) name(was, is observation) string {
 	switch {
 	case l&landTask != 0:
 		return labelLand

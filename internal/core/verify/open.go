@@ -172,7 +172,7 @@ func (m *model) shareActions(w *world, out []action) []action {
 // failed fails again until an agent has worked on it. All checks of a candidate are one step, because no decision depends on what
 // happens between them (decision 100).
 func (m *model) landingSteps(w *world, out []action) []action {
-	step := func(l label, word string) {
+	step := func(l stepLabel, word string) {
 		a := action{event: landing, land: l, word: word, actor: -1}
 		out = append(out, a)
 		if a.atBound = true; m.checks.landed >= 0 && (l == checkFail || word == task.LandingConflict) {
@@ -280,7 +280,7 @@ type answer struct {
 type openStep struct {
 	action *action
 	answer answer
-	label  label
+	label  stepLabel
 	next   *world // not canonical
 	made   *outcome
 }
@@ -311,7 +311,7 @@ func (s *search) visitAnswers(w *world, a *action, visit func(openStep)) {
 	if !asks {
 		groups = 0
 	}
-	l := s.labelOf(w, a, &next, &o) | label(groups)*needsToken
+	l := s.labelOf(w, a, &next, &o) | stepLabel(groups)*needsToken
 	if binds {
 		l |= needsFree
 	}
@@ -333,7 +333,7 @@ func (s *search) visitAnswers(w *world, a *action, visit func(openStep)) {
 	if groups != 0 {
 		busy := answer{busy: s.m.groupNames(groups)}
 		if next, o := s.applyAnswer(w, a, busy); o.moved {
-			visit(openStep{a, busy, s.labelOf(w, a, &next, &o) | label(groups)*needsBusy, &next, &o})
+			visit(openStep{a, busy, s.labelOf(w, a, &next, &o) | stepLabel(groups)*needsBusy, &next, &o})
 		}
 	}
 }
@@ -389,7 +389,7 @@ func (m *model) needsMerged(l []choice) bool {
 }
 
 // labelOf returns who takes a step, and what it is for others.
-func (s *search) labelOf(w *world, a *action, next *world, o *outcome) label {
+func (s *search) labelOf(w *world, a *action, next *world, o *outcome) stepLabel {
 	l := a.land
 	if a.human {
 		l |= byPerson

@@ -21,7 +21,7 @@ type openGraph struct {
 
 // openArrival is where one step leads.
 type openArrival struct {
-	label label
+	label stepLabel
 	key   digest
 	world *world // nil if it is known
 }

@@ -9,10 +9,10 @@ import (
 // whether the task moves on without an answer of others, by itself or because it asks a person. The observation also says which
 // steps the task takes as soon as others let it, if it does not move on otherwise, and which turns of a queue it takes. The
 // sets of these steps are returned by number.
-func (g *labelled) hidePeople() (out *labelled, sets [][]label) {
+func (g *labelled) hidePeople() (out *labelled, sets [][]stepLabel) {
 	out = &labelled{seen: slices.Clone(g.seen), first: g.first, steps: make([]labelledStep, len(g.steps))}
 	numbers := map[string]observation{"": 0}
-	sets = [][]label{nil}
+	sets = [][]stepLabel{nil}
 	for at := range out.seen {
 		runs := out.seen[at]&movesOn != 0
 		for _, st := range g.stepsFrom(int32(at)) {
@@ -21,7 +21,7 @@ func (g *labelled) hidePeople() (out *labelled, sets [][]label) {
 		if runs {
 			out.seen[at] |= movesOn
 		}
-		var enabled []label
+		var enabled []stepLabel
 		for _, st := range g.stepsFrom(int32(at)) {
 			if l := st.label; l != 0 && l&hiddenLabels == 0 && !l.isDenial() && (!runs || l&byTurn != 0) {
 				enabled = append(enabled, l)
