@@ -15,7 +15,6 @@ type openGraph struct {
 	index  map[digest]int32
 	status []byte // by node: the number of its state
 	worlds []*world
-	human  int  // steps that people take
 	cut    bool // there is more than was searched
 }
 
@@ -90,16 +89,17 @@ func (g *openGraph) findSteps(s *search, w *world) []openArrival {
 	return out
 }
 
-// arrive adds where a step leads.
+// arrive adds where a step leads. It makes the world of the step canonical.
 func (g *openGraph) arrive(s *search, st openStep, out []openArrival) []openArrival {
-	w := st.next.copy()
+	w := *st.next
 	s.m.makeCanonical(&w)
 	a := openArrival{label: st.label, key: s.digestOf(&w)}
 	if slices.ContainsFunc(out, func(have openArrival) bool { return have.label == a.label && have.key == a.key }) {
 		return out
 	}
 	if _, known := g.index[a.key]; !known {
-		a.world = &w
+		kept := w
+		a.world = &kept
 	}
 	return append(out, a)
 }

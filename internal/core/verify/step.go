@@ -75,7 +75,9 @@ func (s *search) submitSignal(w *world, a *action) outcome {
 		st, _ := s.m.def.StateNamed(before)
 		o.waived = back != "" && edge.To == back && st != nil && st.Returns
 	}
-	s.judgeOutcome(w, a, speaker, &o)
+	if !s.m.open { // its steps are judged in the search of one task
+		s.judgeOutcome(w, a, speaker, &o)
+	}
 	if o.moved {
 		s.rememberVersions(w, a, &o)
 	}
