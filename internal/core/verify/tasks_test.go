@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -103,9 +104,11 @@ func TestTasksThatDoNotEndAreNotComposed(t *testing.T) {
 func TestTheReportOfSeveralTasksDoesNotDependOnWorkers(t *testing.T) {
 	one := verifyTasks(t, "tasks-deadlock", 3, verify.SearchOptions{})
 	shared := verifyTasks(t, "tasks-deadlock", 3, verify.SearchOptions{Workers: 4, Share: func(parts int, work func(int)) {
+		var all sync.WaitGroup
 		for part := range parts {
-			work(parts - 1 - part)
+			all.Go(func() { work(part) })
 		}
+		all.Wait()
 	}})
 	if d := cmp.Diff(one, shared); d != "" {
 		t.Error(d)
