@@ -13,6 +13,7 @@ import (
 
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 )
 
 // readTasks returns the arguments of workflow verify without the number of tasks. --tasks alone has a default, so the flag
@@ -101,7 +102,7 @@ func printVerifyTasks(w io.Writer, r verify.TasksReport) {
 	for _, t := range r.Together {
 		parts = append(parts, fmt.Sprintf("%d with a pool of %d", t.States, t.Pool))
 	}
-	fmt.Fprintf(w, "%s, %d tasks: %s\n", r.Workflow, r.Tasks, strings.Join(parts, ", "))
+	fmt.Fprintf(w, "%s, %s: %s\n", r.Workflow, humanize.Plural(r.Tasks, "task"), strings.Join(parts, ", "))
 	for _, p := range verify.TaskProperties() {
 		state := "holds"
 		if !r.Complete || r.Condition != "" {
@@ -116,7 +117,7 @@ func printVerifyTasks(w io.Writer, r verify.TasksReport) {
 	}
 	switch {
 	case r.Condition != "":
-		fmt.Fprintf(w, "Not proved: tasks are put together only if each ends by itself, and %s. See orange workflow verify %s.\n", cleanLine(r.Condition), cleanLine(r.Workflow))
+		fmt.Fprintf(w, "Not proved: tasks are put together only if each ends by itself, and %s. Leave out --tasks to see how.\n", cleanLine(r.Condition))
 	case !r.Complete:
 		fmt.Fprintln(w, "Not proved: there are more states than were searched. Raise --max-states, lower the bounds of the counters, or lower --tasks.")
 	}
