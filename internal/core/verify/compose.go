@@ -233,13 +233,20 @@ func (c *composition) isEnabled(j *joint, i int8, l stepLabel) bool {
 	return true
 }
 
-// isGranted reports whether a task gets what a step needs from others, whoever waits for it too.
-func (c *composition) isGranted(j *joint, i int8, l stepLabel) bool {
-	held, groups := 0, observation(0)
+// heldBy returns how many tasks have a workspace.
+func (c *composition) heldBy(j *joint) (held int) {
 	for k := range int8(c.tasks) {
 		if c.seen(j, k)&hasWorkspace != 0 {
 			held++
 		}
+	}
+	return held
+}
+
+// isGranted reports whether a task gets what a step needs from others, whoever waits for it too.
+func (c *composition) isGranted(j *joint, i int8, l stepLabel) bool {
+	held, groups := c.heldBy(j), observation(0)
+	for k := range int8(c.tasks) {
 		if k != i {
 			groups |= c.seen(j, k).groups()
 		}
@@ -355,13 +362,7 @@ func (c *composition) noteFault(f jointFault) {
 func (c *composition) judge() {
 	for at := range c.joints {
 		j := &c.joints[at]
-		held := 0
-		for i := range int8(c.tasks) {
-			if c.seen(j, i)&hasWorkspace != 0 {
-				held++
-			}
-		}
-		if held > c.pool {
+		if c.heldBy(j) > c.pool {
 			c.noteFault(jointFault{OneWorkspaceEach, int32(at), -1, -1})
 		}
 		if c.isDeadlock(j) {

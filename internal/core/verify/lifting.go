@@ -235,16 +235,9 @@ func describeFault(c *composition, f *jointFault, who *[MaxTasks]int8, subject i
 	case NoStarvation:
 		return fmt.Sprintf("task %d waits for its turn and never gets it, whatever people do with the others", subject)
 	case OneWorkspaceEach:
-		return fmt.Sprintf("more than %s at work, and there are so few workspaces: two tasks share one", plural(c.pool, "task is", "tasks are"))
+		return fmt.Sprintf("%d tasks have a workspace, and the pool has %d: two of them share one", c.heldBy(j), c.pool)
 	}
 	return "the target moves to a tree on which no check ran, because it had moved after the checks"
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprint(n, " ", many)
 }
 
 // Replay sends the signals of each task to the engine again, and returns an error if a task does not get where the counterexample
