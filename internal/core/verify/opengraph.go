@@ -136,7 +136,7 @@ func (g *openGraph) keepSteps(found []openArrival) {
 			g.index[a.key] = to
 			g.worlds = append(g.worlds, a.world)
 		}
-		if to == at && a.label&^hiddenLabels == 0 { // nobody can tell that it happened
+		if to == at && a.label == byPerson { // nobody can tell that it happened; without a person it would be a loop
 			continue
 		}
 		g.steps = append(g.steps, labelledStep{a.label, to})
