@@ -92,7 +92,7 @@ func TestSeveralTasksOfBuiltinWorkflowsVerifyClean(t *testing.T) {
 
 // A task that can go on for ever by itself is not composed.
 func TestTasksThatDoNotEndAreNotComposed(t *testing.T) {
-	for _, file := range []string{"endless-steps", "timer-loop"} {
+	for _, file := range []string{"endless-steps", "timer-loop", "tasks-repeating"} {
 		r := verifyTasks(t, file, 2, verify.SearchOptions{})
 		if one := verify.Verify(load(t, file), verify.SearchOptions{}); one.OK || r.OK || !strings.HasPrefix(r.Condition, "terminates does not hold: it can loop forever in ") || len(r.Together) > 0 {
 			t.Errorf("%s: ok %v, condition %q, %v", file, r.OK, r.Condition, r.Together)
