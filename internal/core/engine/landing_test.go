@@ -296,3 +296,20 @@ func TestResultsFromTheWorkspaceAreReusedOnRequest(t *testing.T) {
 		})
 	}
 }
+
+// The checks of a candidate run in the landing worktree: a task that never had a workspace needs none for them.
+func TestACandidateIsCheckedWithoutAWorkspaceOfThePool(t *testing.T) {
+	w := &world{t: t, def: loadChecked(t, "orange"), now: start}
+	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: &signal.New{ID: "0123456789abcdefghijk", Project: "p", Branch: "b", Summary: "s", Status: "reviewing", Checks: twoChecks}})
+	w.perform()
+	w.asksMerge()
+	e := w.lands(built).Entries[0]
+	if e.BindWorkspace != "" || len(e.Effects) != 1 || e.Effects[0].Do != workflow.RunCheck {
+		t.Fatalf("%q, %+v", e.BindWorkspace, e.Effects)
+	}
+	w.checkEnds(task.CheckPassed)
+	w.checkEnds(task.CheckPassed)
+	if !w.task.Landing.Checked || w.next() != workflow.MergeBranch || w.task.Workspace != "" {
+		t.Fatalf("%+v, %s, workspace %q", w.task.Landing, w.next(), w.task.Workspace)
+	}
+}

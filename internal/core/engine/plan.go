@@ -197,7 +197,7 @@ func (p *plan) addEffect(w workflow.Effect, by string) {
 		return
 	}
 	starts := info.Spawns || info.Notifies
-	if starts && !p.isLive(w.Role) {
+	if starts && !p.isLive(w.Role) && !p.checksCandidate() {
 		p.needWorkspace()
 	}
 	e := task.Effect{
@@ -223,6 +223,11 @@ func (p *plan) addEffect(w workflow.Effect, by string) {
 		e.Workspace = p.boundWorkspace()
 	}
 	p.e.Effects = append(p.e.Effects, e)
+}
+
+// checksCandidate reports whether the entry runs a check on a candidate, which has a worktree of its own.
+func (p *plan) checksCandidate() bool {
+	return p.e.CheckRun != nil && p.e.CheckRun.Place == task.PlaceLanding
 }
 
 // needWorkspace requests a workspace before the start of an agent that has none.

@@ -21,6 +21,7 @@ const (
 	endProcess                      // an agent's process ends
 	reportEnd                       // the end of a process is reported
 	crashServer                     // the server dies and forgets what was pending
+	landing                         // open variant: a step of the landing of the task
 )
 
 // action is one thing that the environment can do in a world.
@@ -43,6 +44,7 @@ type action struct {
 	atBound      bool            // of the counter of failed landings
 	left         task.Left       // the end of a turn, or of an agent: what it ended with
 	waits        bool            // a task that this one is after has not landed
+	land         stepLabel       // the step of a landing
 }
 
 // stepCount returns how many steps the action counts as.
@@ -110,6 +112,9 @@ func (m *model) listActions(w *world, buffer []action) []action {
 	out = m.restActions(w, out)
 	out = m.checkRequests(w, out)
 	out = m.eventActions(w, out)
+	if m.open {
+		out = m.shareActions(w, out)
+	}
 	return m.dependentActions(w, first, m.uncheckedActions(w, first, m.timerActions(w, out)))
 }
 
@@ -176,6 +181,9 @@ func (m *model) effectActions(w *world, out []action) []action {
 	if !ok {
 		return out
 	}
+	if m.open && e.Do == workflow.MergeBranch && !m.def.IsTerminal(w.t.Status) {
+		return m.landingSteps(w, out)
+	}
 	for _, c := range m.deadlineEndings(w, &e) {
 		out = append(out, action{event: completeEffect, actor: -1, choice: c})
 	}
@@ -211,14 +219,17 @@ func (m *model) deadlineEndings(w *world, e *task.Effect) [][]choice {
 
 // requestActions returns all moves that an edge could accept, requested by every actor.
 func (m *model) requestActions(w *world, out []action) []action {
-	if len(w.t.Pending) > m.pendingLimit {
+	if len(w.t.Pending) > m.pendingLimit && !m.isHeldUp(w) {
+		if m.open && w.t.Attention != "" { // however much is pending: it is what the task waits for
+			out = append(out, action{kind: signal.Resume, who: task.Human, actor: -1, human: true})
+		}
 		return out
 	}
 	for _, ask := range m.asked[m.stateNumber[w.t.Status]] {
 		to, edges := ask.to, ask.edges
 		for n, c := range m.sectionChoices(w, edges) {
 			for _, who := range [...]task.Actor{task.Human, task.Tracker, task.Engine} {
-				if n == 0 || anyPermits(edges, who) && (who != task.Human || !m.lacksCommits(c)) { // for other actors the content of TASK.md makes no difference, and a person is only warned
+				if n == 0 && m.triesRefused(edges) || anyPermits(edges, who) && (n == 0 || who != task.Human || !m.lacksCommits(c)) { // for other actors the content of TASK.md makes no difference, and a person is only warned
 					out = append(out, action{kind: signal.Request, who: who, word: to, actor: -1, choice: c, human: who != task.Engine})
 				}
 			}
@@ -227,7 +238,7 @@ func (m *model) requestActions(w *world, out []action) []action {
 			}
 			for i := range w.t.Attempts {
 				role := w.t.Attempts[i].Role
-				if w.procs[i] != notStarted && (n == 0 || anyPermits(edges, task.Actor(role))) {
+				if w.procs[i] != notStarted && (n == 0 && m.triesRefused(edges) || anyPermits(edges, task.Actor(role))) {
 					out = append(out, action{kind: signal.Request, who: task.Actor(role), word: to, actor: i, choice: c, human: m.passesPerson(w.t.Status)})
 				}
 			}
@@ -252,6 +263,10 @@ func (m *model) requestActions(w *world, out []action) []action {
 	}
 	return out
 }
+
+// triesRefused reports whether actors that no edge permits ask for a state. The engine refuses them, which the search of one task
+// shows; the open variant does not ask again. Without edges the request is to reopen the task.
+func (m *model) triesRefused(edges []*workflow.Edge) bool { return !m.open || len(edges) == 0 }
 
 // forgeVerb returns the verb by which a forge requests one of the edges, if it matters that it
 // is not a person.

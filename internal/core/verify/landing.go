@@ -12,7 +12,7 @@ import (
 // or another task, has changed the target, so such an end comes from outside. A landing begins when the effects before it
 // are done. Its steps are not searched one by one: no decision depends on them, and a move ends them.
 func (m *model) landingEnds(w *world, out []action) []action {
-	if len(w.t.Pending) > 0 {
+	if len(w.t.Pending) > 0 || m.open {
 		return out
 	}
 	for _, outcome := range m.landingOutcomes(w.t.Status) {

@@ -10,8 +10,10 @@ import (
 
 // model is a definition with the lookup tables of the search.
 type model struct {
-	full         bool // also what the reduced search leaves out: see Options.Full
-	alone        bool // the task is after no other
+	full         bool     // also what the reduced search leaves out: see Options.Full
+	alone        bool     // the task is after no other
+	open         bool     // what the task shares with others answers freely
+	groups       []string // serial groups
 	def          *workflow.Definition
 	sections     []section
 	without      map[Protection]bool
@@ -64,7 +66,10 @@ func newModel(def *workflow.Definition, o SearchOptions) *model {
 	if !def.DeclaresRole(workflow.CheckRole) {
 		m.roleNumber[workflow.CheckRole] = byte(len(def.Roles) + 1)
 	}
-	m.alone, m.full, m.checks = o.alone, o.Full, newCheckModel(def, o.Full || o.exactChecks)
+	m.alone, m.open, m.full, m.checks = o.alone || o.open, o.open, o.Full, newCheckModel(def, o.Full || o.exactChecks)
+	if m.groups = serialGroups(def); o.open && len(m.checks.checks) == 0 {
+		m.checks.checks = task.Checks{{Name: "tests", Run: "true"}}
+	}
 	for i, e := range workflow.EffectVocabulary() {
 		m.effectNumber[e.Name] = byte(i + 1)
 	}

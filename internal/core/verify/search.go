@@ -15,7 +15,8 @@ import (
 type search struct {
 	m         *model
 	o         SearchOptions
-	free      []string // workspaces that the pool always has
+	free      []string // workspaces that the pool has
+	busy      []string // serial groups in which other tasks work
 	labels    []taskfile.LabelField
 	key       []byte
 	acts      []action

@@ -52,6 +52,8 @@ func (s *search) applyAction(w *world, a *action) outcome {
 		return o
 	case crashServer:
 		return s.forgetPending(w)
+	case landing:
+		return s.applyLanding(w, a)
 	case completeEffect, failEffect:
 		return s.finishFirstEffect(w, a.event == completeEffect, a.choice)
 	}
@@ -73,7 +75,9 @@ func (s *search) submitSignal(w *world, a *action) outcome {
 		st, _ := s.m.def.StateNamed(before)
 		o.waived = back != "" && edge.To == back && st != nil && st.Returns
 	}
-	s.judgeOutcome(w, a, speaker, &o)
+	if !s.m.open { // its steps are judged in the search of one task
+		s.judgeOutcome(w, a, speaker, &o)
+	}
 	if o.moved {
 		s.rememberVersions(w, a, &o)
 	}
@@ -82,7 +86,7 @@ func (s *search) submitSignal(w *world, a *action) outcome {
 
 // newSignal returns the signal of an action.
 func (s *search) newSignal(w *world, a *action) signal.Signal {
-	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, New: a.newTask, Report: a.report, CardSnapshot: a.cardSnapshot, Rules: engine.Rules, Told: s.m.without[Telling], Unchecked: a.unchecked}
+	sig := signal.Signal{Kind: a.kind, Actor: a.who, At: w.now.Add(s.pace), Free: s.free, Busy: s.busy, New: a.newTask, Report: a.report, CardSnapshot: a.cardSnapshot, Rules: engine.Rules, Told: s.m.without[Telling], Unchecked: a.unchecked}
 	if a.waits {
 		sig.Predecessors = unmetPredecessor
 	}
@@ -97,7 +101,7 @@ func (s *search) newSignal(w *world, a *action) signal.Signal {
 	switch a.kind {
 	case signal.Request:
 		switch {
-		case a.word == engine.Respawn, a.word == engine.VerbAnswer, a.word == engine.VerbCheck:
+		case a.word == engine.Respawn, a.word == engine.VerbAnswer, a.word == engine.VerbCheck, a.word == engine.VerbMerge, a.word == engine.VerbUnland:
 			sig.Verb, sig.Arg = a.word, a.verb
 		case a.word == engine.VerbEdit:
 			sig.Verb, sig.Note = a.word, "other requirements"

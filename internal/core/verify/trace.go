@@ -189,6 +189,8 @@ func whatHappens(w *world, a *action) string {
 		return "the effect " + effect + " is done, and the server dies before it can write that down"
 	case crashServer:
 		return "the server dies before the effect " + effect
+	case landing:
+		return describeLanding(a)
 	case endProcess:
 		return "the process of the " + w.t.Attempts[a.actor].Role + " ends"
 	case reportEnd:
@@ -212,6 +214,21 @@ func whatHappens(w *world, a *action) string {
 		}
 	}
 	return describeSignal(a) + uncheckedText(a)
+}
+
+// describeLanding describes a step of a landing in words.
+func describeLanding(a *action) string {
+	switch a.land {
+	case checkPass:
+		return "the candidate is built, and its checks pass"
+	case checkFail:
+		return "the candidate is built, and a check fails on it"
+	case landTask:
+		return "the target moves to the candidate"
+	case retryTask:
+		return "the target has moved: the landing starts over"
+	}
+	return describeSignal(&action{kind: signal.Effect, word: a.word})
 }
 
 // uncheckedText says that the task of an action has no checks.

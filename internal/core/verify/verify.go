@@ -30,6 +30,20 @@ const (
 	Reachable   Property = "reachable"    // every state and every edge can be reached
 )
 
+// The properties of several tasks.
+const (
+	NoDeadlock       Property = "no-deadlock"        // tasks never wait for each other in a circle
+	LandsOrReturns   Property = "lands-or-returns"   // what waits to land lands, or an agent gets to work on it again
+	NoStarvation     Property = "no-starvation"      // a task that waits for others gets its turn
+	OneWorkspaceEach Property = "one-workspace"      // two tasks never share a workspace
+	CheckedTreesOnly Property = "checked-trees-only" // the target moves only to a tree on which the checks passed
+)
+
+// TaskProperties returns the properties of several tasks, in the order in which they are reported.
+func TaskProperties() []Property {
+	return []Property{NoDeadlock, LandsOrReturns, NoStarvation, OneWorkspaceEach, CheckedTreesOnly}
+}
+
 // Properties returns all properties, in the order in which they are reported.
 func Properties() []Property {
 	return []Property{NeverStalls, Terminates, Covered, Fresh, CrashSafe, OneWorker, ActorSafe, Proven, OwnWords, Told, WorkSafe, Stoppable, Reachable}
@@ -51,7 +65,16 @@ const (
 	Author    Protection = "own-words" // it is known whether a verdict is its agent's own
 )
 
-// Protections returns all protections.
+// The protections that several tasks need.
+const (
+	OneWorkspace Protection = "one-workspace"      // a workspace is given to a task only if no other has it
+	CheckedTrees Protection = "checked-trees-only" // the target moves only if it is where it was when the candidate was built
+)
+
+// TaskProtections returns the protections that several tasks need.
+func TaskProtections() []Protection { return []Protection{OneWorkspace, CheckedTrees} }
+
+// Protections returns all protections of one task.
 func Protections() []Protection {
 	return []Protection{Redrive, Keys, Ensure, PerRole, Deadlines, Origin, Author, Telling}
 }
@@ -75,6 +98,7 @@ type SearchOptions struct {
 
 	exactChecks bool // count failed checks as the task does
 	alone       bool // the task is after no other
+	open        bool // what the task shares with others answers freely
 }
 
 // Progress is the progress of a search.

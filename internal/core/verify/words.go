@@ -110,7 +110,7 @@ func (m *model) turnEnds(w *world, i int, out []action) []action {
 			if m.lacksCommits(c) { // it gets a message, like a silent agent: that leads where its end does
 				continue
 			}
-			if n == 0 || role == m.ownRole(w.t.Status) {
+			if n == 0 && !m.open || role == m.ownRole(w.t.Status) {
 				out = append(out, action{
 					kind: signal.Outcome, who: task.Actor(role), word: said.report.Code, report: said.report, actor: i, choice: c,
 					human: m.passesPerson(w.t.Status),

@@ -27,6 +27,8 @@ type world struct {
 	procs []process // of t.Attempts
 	half  bool      // the first pending effect was carried out and its receipt was lost
 	texts []text    // of the model's sections
+
+	returned bool // open variant: its last landing failed, and no agent has worked on it since
 }
 
 // text is what is known of old versions of a section: the one that last opened a gate, and the
@@ -104,7 +106,15 @@ func (w *world) copy() world {
 // forgetPast drops what agents reported, the states of cards, and when something last happened.
 func (m *model) forgetPast(w *world) {
 	t := &w.t
+	landing, card := t.Landing, t.CardSnapshot
 	t.LastReport, t.Handoffs, t.Question, t.Advice, t.CardSnapshot, t.Failed, t.GaveUp, t.Lost, t.Unstarted, t.Work, t.Predecessors, t.Landing = nil, nil, "", "", nil, nil, nil, nil, nil, nil, nil, nil
+	if m.open {
+		m.keepShared(w, landing)
+		m.forgetRepeated(w)
+		if t.Queued && m.def.WatchesBoard(t.Status) {
+			t.CardSnapshot = card
+		}
+	}
 }
 
 // dropUnobservable drops what cannot be distinguished from its absence: versions of sections
@@ -227,7 +237,11 @@ func (m *model) appendKey(w *world, b []byte) []byte {
 	if len(m.checks.checks) > 0 {
 		b = append(b, m.checkByte(t))
 	}
-	return append(b, m.roleNumber[t.Crashed], bitIf(t.Unanswered != nil, 0))
+	b = append(b, m.roleNumber[t.Crashed], bitIf(t.Unanswered != nil, 0))
+	if m.open {
+		b = m.appendShared(w, b)
+	}
+	return b
 }
 
 // attemptByte returns what is compared of an attempt besides its role.

@@ -328,7 +328,8 @@ func flagWords(deps Deps) map[string]cobra.CompletionFunc {
 		"log --level": completeFixed("debug", "info", "warn", "error"), "log --component": completeComponents(deps),
 		"detect --protocol": completeFixed(protocolNames()...), "handoff --from-format": completeFixed("json", "als", "section", "auto"), "handoff --as": completeFixed("json", "als", "section", "prompt"),
 		"audit --from": completeFiles, "audit --repo": completeFolders,
-		"workflow graph --format": completeFixed("mermaid", "svg", "dot"), "workflow verify --without": completeFixed(asStrings(verify.Protections())...),
+		"workflow graph --format": completeFixed("mermaid", "svg", "dot"), "workflow verify --without": completeFixed(asStrings(append(verify.Protections(), verify.TaskProtections()...))...),
+		"workflow verify --tasks": completeFixed("1", "2", "3", "4"),
 	}
 	maps.Copy(out, decideWords(deps))
 	return out

@@ -85,7 +85,7 @@ func TestCompletion(t *testing.T) {
 		"a counter":                  {"workflow|decide|orange|--set|", "review_round= check_round= crash_count= no_answer= landing_round="},
 		"the state of an agent":      {"workflow|prompt|orange|", "planning clarification working checking agent-review stuck"},
 		"where a new task begins":    {"task|create|--workflow|orange|--status|", "pending clarification agent-review reviewing"},
-		"a protection":               {"workflow|verify|orange|--without|", "redrive keys ensure per-role deadlines origin own-words telling"},
+		"a protection":               {"workflow|verify|orange|--without|", "redrive keys ensure per-role deadlines origin own-words telling one-workspace checked-trees-only"},
 		"the roles of a task":        {"task|attach|works|--role|", "reviewer worker"},
 		"its attempts":               {"task|log|works|--attempt|", "2 1"},
 		"its entries":                {"task|replay|works|--at|", "3 1"},

@@ -26,29 +26,42 @@ type verifyFlags struct {
 	without []string
 	max     int
 	full    bool
+	tasks   int // 0: one task on its own
 	budget  []string
 }
 
 func newWorkflowVerifyCommand(deps Deps) *cobra.Command {
 	var f verifyFlags
 	cmd := needsNoServer(&cobra.Command{
-		Use: "verify NAME|FILE", Short: "Prove that tasks of a workflow cannot stall, loop forever or act twice", Args: requireArguments(1, 1),
+		Use: "verify NAME|FILE", Short: "Prove that tasks of a workflow cannot stall, loop forever or act twice", Args: requireArguments(1, 2),
 		Example: "  orange workflow verify orange\n" +
+			"  orange workflow verify orange --tasks 3\n" +
 			"  orange workflow verify mine.yaml --max-states 200000 --emit-test found.json",
 		Long: "Searches every state that a task of the workflow can get into, whatever agents, people,\n" +
 			"trackers and crashes do, by calling the engine's own decide function. Each violation comes\n" +
-			"with a shortest way to get there. docs/VERIFICATION.md says what is and is not proved.",
+			"with a shortest way to get there. With --tasks it puts several tasks of the workflow together, which share\n" +
+			"workspaces, serial groups, dependencies and a landing queue, and looks for tasks that wait for each other,\n" +
+			"never get their turn or never land. docs/VERIFICATION.md says what is and is not proved.",
 	})
 	cmd.Flags().BoolVar(&f.dot, "dot", false, "print the workflow as a DOT graph with the first counterexample marked")
 	cmd.Flags().StringVar(&f.emit, "emit-test", "", "write the first counterexample to this file, for orange workflow scenario")
-	cmd.Flags().StringArrayVar(&f.without, "without", nil, "leave a protection out of the model: "+joinWords(verify.Protections()))
+	cmd.Flags().StringArrayVar(&f.without, "without", nil, "leave a protection out of the model: "+joinWords(verify.Protections())+"; with --tasks: "+joinWords(verify.TaskProtections()))
+	cmd.Flags().IntVar(&f.tasks, "tasks", 0, fmt.Sprintf("prove it for so many tasks at the same time, at most %d", verify.MaxTasks))
+	cmd.Flags().Lookup("tasks").NoOptDefVal = strconv.Itoa(verify.DefaultTasks)
 	cmd.Flags().IntVar(&f.max, "max-states", verify.DefaultMaxStates, "give up beyond so many states")
 	cmd.Flags().BoolVar(&f.full, "full", false, "distinguish states that can do the same: slower, with the same result")
 	cmd.Flags().StringArrayVar(&f.budget, "budget", nil, "cost of one attempt, as role=2.50, to bound the cost between two moments a person acts")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		def, err := loadWorkflow(deps, args[0])
+		args, err := f.readTasks(cmd, args)
 		if err != nil {
 			return err
+		}
+		def, err := loadWorkflow(deps, args[0])
+		switch {
+		case err != nil:
+			return err
+		case f.tasks > 0:
+			return runVerifyTasks(cmd, deps, def, f)
 		}
 		return runVerify(cmd, deps, def, f)
 	}
@@ -108,12 +121,8 @@ func (f verifyFlags) searchOptions() (verify.SearchOptions, error) {
 		return o, usageError("--max-states %d: give a positive number", f.max)
 	}
 	for _, name := range f.without {
-		known := false
-		for _, p := range verify.Protections() {
-			known = known || string(p) == name
-		}
-		if !known {
-			return o, usageError("protection %q is not known: use %s", name, joinWords(verify.Protections()))
+		if err := f.knowProtection(name); err != nil {
+			return o, err
 		}
 		o.Without = append(o.Without, verify.Protection(name))
 	}
