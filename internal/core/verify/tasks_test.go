@@ -77,9 +77,6 @@ func TestWhatSeveralTasksBreakHoldsForOne(t *testing.T) {
 func TestSeveralTasksOfBuiltinWorkflowsVerifyClean(t *testing.T) {
 	for _, name := range builtin.Names() {
 		t.Run(name, func(t *testing.T) {
-			if name != "solo" && name != "cmat-feature" && name != "orange-direct" {
-				testneeds.Soak(t)
-			}
 			t.Parallel()
 			r := verifyTasks(t, name, verify.DefaultTasks, verify.SearchOptions{})
 			t.Logf("%d states, %d decisions, %d classes, together %v", r.States, r.Decisions, r.Classes, r.Together)
