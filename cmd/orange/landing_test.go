@@ -29,6 +29,7 @@ func TestTwoTasksLandOneAfterTheOther(t *testing.T) {
 	hasAll(t, "the second", s.orange("task", "show", string(b)), "its work waits in the landing queue (number 2 of 2)")
 	hasAll(t, "why it waits", s.orange("task", "explain", string(b)), "(number 2 of 2)")
 	hasAll(t, "the list", s.orange("task", "list"), "landing, number 2")
+	hasAll(t, "the inbox", s.orange("inbox"), "the work of 2 tasks waits to land, and the landing queues of shop are held", "orange land resume shop")
 	if got := s.task(a); got.Landing != nil || got.MergeEffect() == nil {
 		t.Fatalf("it lands although the queue is held: %+v", got.Landing)
 	}

@@ -11,6 +11,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 )
 
 // An Item is something that waits for a person.
@@ -39,6 +40,15 @@ func GitItems(project, text string) []Item {
 		return nil
 	}
 	return []Item{{Kind: ItemGit, Project: project, Text: text, Action: Action{Verb: VerbTrustGit, Project: project}}}
+}
+
+// HeldItems returns the item of a project whose landing queues a person holds, or none if no work waits there.
+func HeldItems(project string, held bool, waiting int) []Item {
+	if !held || waiting == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("the work of %s waits to land, and the landing queues of %s are held", humanize.Plural(waiting, "task"), project)
+	return []Item{{Kind: ItemHeld, Project: project, Text: text, Action: Action{Verb: VerbResumeLanding, Project: project}}}
 }
 
 // PausedItem returns the item that says that a person paused everything.

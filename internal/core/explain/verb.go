@@ -19,7 +19,8 @@ const (
 	VerbTrustGit = "trust-git" // trusts the programs that git would run
 	VerbDoctor   = "doctor"    // checks the installation
 
-	VerbDropAfter = "not-after" // removes a dependency on another task
+	VerbDropAfter     = "not-after"   // removes a dependency on another task
+	VerbResumeLanding = "land-resume" // lets the landing queues of a project go on
 )
 
 // An Action is something that a person does to help. Each surface offers it in its own form: as a

@@ -46,7 +46,7 @@ func New(o Sources) *Inbox { return &Inbox{Sources: o} }
 // Load lists what waits for a person. For a task that holds a workspace, Frees is the number of tasks of the project that
 // are queued for one.
 func (s *Inbox) Load(ctx context.Context, project string) ([]explain.Item, error) {
-	b := listing{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}}
+	b := listing{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}, lands: map[string]int{}}
 	if s.Paused() {
 		b.items = append(b.items, explain.PausedItem())
 	}
@@ -65,6 +65,9 @@ func (s *Inbox) Load(ctx context.Context, project string) ([]explain.Item, error
 	})
 	if err != nil {
 		return nil, err
+	}
+	for _, p := range s.Projects() {
+		b.items = append(b.items, explain.HeldItems(p.Name, p.HoldLanding, b.lands[p.Name])...)
 	}
 	ended, err := s.Tasks.NeedAttention() // a task that is over may need somebody too
 	for _, t := range ended {
@@ -86,11 +89,15 @@ type listing struct {
 	items  []explain.Item
 	bound  map[task.ID]bool // holds a workspace
 	queued map[string]int   // tasks that wait for one, by project
+	lands  map[string]int   // tasks that wait to land, by project
 }
 
 func (b *listing) addTask(t task.Task) {
 	if t.Queued {
 		b.queued[t.Project]++
+	}
+	if p, ok := t.LandingPlace(); ok && !p.Begun {
+		b.lands[t.Project]++
 	}
 	b.bound[t.ID] = t.Workspace != ""
 	def, err := b.s.Definition(&t)

@@ -170,7 +170,7 @@ func (s *Server) emptyState() overview.State {
 	out := overview.State{At: time.Now().UTC(), Version: s.Release, Paused: s.Control.Paused(), Projects: []overview.Project{}}
 	spend, counts := s.Tasks.(spendQuery)
 	for _, p := range s.Projects.Projects() {
-		item := overview.Project{Name: p.Name, Path: p.Path, Pool: p.PoolSize, Day: p.Budget}
+		item := overview.Project{Name: p.Name, Path: p.Path, Pool: p.PoolSize, Day: p.Budget, HoldLanding: p.HoldLanding}
 		if counts && p.Budget.HasDailyLimit() {
 			item.DayAttempts, item.DayMicros, _ = spend.SpentOn(p.Name, task.DayOf(out.At)) // a summary works without it
 		}

@@ -422,6 +422,9 @@ func (m *model) taskParticulars(r *overview.Row) string {
 	if r.Tracker != "" {
 		words = append(words, r.Tracker)
 	}
+	if l := r.Landing; l != nil {
+		words = append(words, narrate.DescribePlace(overview.PlaceOf(m.state.Tasks, r))+": "+l.Text)
+	}
 	if text := narrate.ListPredecessors(r.After); text != "" {
 		words = append(words, "after "+text)
 	}

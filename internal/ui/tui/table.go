@@ -235,6 +235,8 @@ func statusCell(m *model, r *overview.Row) []styledText {
 		out = append(out, styledText{" crashed", m.theme.Bad})
 	case r.Paused:
 		out = append(out, styledText{" paused", m.theme.Warn})
+	case r.Landing != nil:
+		out = append(out, styledText{" " + narrate.DescribePlace(overview.PlaceOf(m.state.Tasks, r)), m.theme.Busy})
 	case r.Queued:
 		out = append(out, styledText{" " + cmp.Or(narrate.DescribeAfter(r.After), "queued"), m.theme.Faint})
 	}

@@ -56,6 +56,8 @@ func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past 
 	case r.Wants != "":
 		c.Class += " wants"
 		c.Act, c.Why = r.Wants.Info().Badge, r.Text
+	case r.Landing != nil:
+		c.Act, c.Why = "landing", r.Landing.Text
 	case r.Queued:
 		c.Act = cmp.Or(narrate.DescribeAfter(r.After), "queued")
 	case r.Paused:

@@ -421,6 +421,22 @@ func TestTheBoardAndATaskShowWhatBlocksWhat(t *testing.T) {
 	}
 }
 
+func TestTheBoardAndATaskShowALanding(t *testing.T) {
+	w := newBoardBackend(t)
+	const lands, back = task.ID("F0000000000000000000f"), task.ID("G0000000000000000000g")
+	w.add(task.Task{ID: lands, Project: "shop", Branch: "checkout", Summary: "Sell it", Status: "reviewing", Pending: []task.Effect{{ID: string(lands) + "/1/0", Do: workflow.MergeBranch}}})
+	w.add(task.Task{ID: back, Project: "shop", Branch: "till", Summary: "Count it", Status: "working",
+		Results: task.Results{Landing: &task.Landing{Outcome: task.LandingConflict, Why: "branch till conflicts with main", Files: []string{"a.go"}}}})
+	v := newEnv(t, w).visitor(t)
+	for path, want := range map[string]string{
+		"/": ">landing<", "/tasks/" + string(lands): "its work waits in the landing queue", "/tasks/" + string(back): "did not land: branch till conflicts with main: a.go",
+	} {
+		if res, body := v.get(path); res.StatusCode != 200 || !strings.Contains(body, want) {
+			t.Errorf("%s: %d, no %q in %s", path, res.StatusCode, want, body)
+		}
+	}
+}
+
 func TestPauseEverything(t *testing.T) {
 	w := newBoardBackend(t)
 	h := newEnv(t, w)

@@ -55,6 +55,11 @@ func taskFacts(p *taskPage) []taskFact {
 	if t.Parent != "" {
 		add("Parent", humanize.ShortID(string(t.Parent)), "/tasks/"+string(t.Parent))
 	}
+	if t.MergeEffect() != nil {
+		add("Landing", t.DescribeLanding(), "")
+	} else {
+		add("Landing", t.Landing.DescribeEnd(), "")
+	}
 	for _, before := range t.Predecessors {
 		add("After", narrate.ListPredecessors([]task.Predecessor{before}), "/tasks/"+string(before.ID))
 	}

@@ -17,6 +17,8 @@ func FormatCommand(a explain.Action) string {
 		return strings.TrimSpace("orange resume " + id)
 	case explain.VerbDoctor:
 		return "orange doctor"
+	case explain.VerbResumeLanding:
+		return "orange land resume " + a.Project
 	case explain.VerbTrustGit:
 		return "orange project update " + a.Project + " --trust-git"
 	case explain.VerbShowCard:

@@ -34,6 +34,14 @@ func DescribeAfter(list []task.Predecessor) string {
 	return text
 }
 
+// DescribePlace says in few words that a task is in a landing queue, and where if others are in it.
+func DescribePlace(at task.QueuePlace) string {
+	if at.Of < 2 {
+		return "landing"
+	}
+	return fmt.Sprintf("landing %d/%d", at.Position, at.Of)
+}
+
 // ListPredecessors lists the tasks that a task is after, and what became of each, "" for none.
 func ListPredecessors(list []task.Predecessor) string {
 	words := map[task.PredecessorState]string{

@@ -57,6 +57,8 @@ type Project struct {
 	DayAttempts int   `json:"day_attempts,omitempty"` // of all tasks, today
 	DayMicros   int64 `json:"day_cost_micro_usd,omitempty"`
 
+	HoldLanding bool `json:"hold_landing,omitempty"` // a person holds its landing queues
+
 	Git string `json:"git,omitempty"` // which programs git may not run, because nobody has trusted them
 }
 
@@ -75,7 +77,8 @@ type Row struct {
 	Tracker      string        `json:"tracker,omitempty"`
 	Parent       task.ID       `json:"parent,omitempty"`
 
-	After []task.Predecessor `json:"after,omitempty"` // the tasks that it is after, and what became of them
+	After   []task.Predecessor `json:"after,omitempty"`   // the tasks that it is after, and what became of them
+	Landing *Landing           `json:"landing,omitempty"` // of work that waits to be merged, nil for other work
 
 	Life     Life      `json:"life"`
 	Attempts []Attempt `json:"attempts,omitempty"` // not over yet
@@ -107,6 +110,14 @@ type Row struct {
 	Active  time.Time `json:"active_at"`   // the last activity
 	Seq     int       `json:"seq"`         // of its journal
 	Crashes int       `json:"crash_count"` // in this state
+}
+
+// A Landing is the place of a task in the landing queue of its project and base.
+type Landing struct {
+	Base  string    `json:"base,omitempty"` // "" for the project's default branch
+	Since time.Time `json:"since"`          // when the merge was requested
+	Begun bool      `json:"begun,omitempty"`
+	Text  string    `json:"text"` // how far it is
 }
 
 // Life summarizes the agents of a task.
@@ -170,7 +181,7 @@ func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row 
 		WorkflowHash: t.WorkflowHash, Harness: cleanWord(t.Harness), Workspace: cleanWord(t.Workspace), Tracker: cleanWord(t.TrackerRef), Parent: t.Parent,
 		Life: lifeOf(t, f.Absent), Work: f.Work, Spent: t.Spent.Usage, Paused: t.Paused, Queued: t.Queued,
 		Created: t.CreatedAt, Since: t.Since, Active: t.UpdatedAt, Seq: t.Seq, PR: pullOf(t, f.Checks),
-		Checks: ChecksOf(t), After: cleanPredecessors(t.Predecessors),
+		Checks: ChecksOf(t), After: cleanPredecessors(t.Predecessors), Landing: landingOf(t),
 	}
 	r.addAgents(t, f)
 	if def == nil {
@@ -237,6 +248,34 @@ func cleanPredecessors(list []task.Predecessor) []task.Predecessor {
 		out[i].Branch = cleanWord(out[i].Branch)
 	}
 	return out
+}
+
+func landingOf(t *task.Task) *Landing {
+	p, ok := t.LandingPlace()
+	if !ok {
+		return nil
+	}
+	return &Landing{Base: cleanWord(t.BaseBranch), Since: p.Since, Begun: p.Begun, Text: cleanLine(t.DescribeLanding(), maxText)}
+}
+
+// PlaceOf returns the place of a task in its landing queue, as rows have it. It is zero if the task is in none.
+func PlaceOf(rows []Row, r *Row) (at task.QueuePlace) {
+	if r.Landing == nil {
+		return at
+	}
+	own := task.LandingPlace{ID: r.ID, Since: r.Landing.Since, Begun: r.Landing.Begun}
+	at = task.QueuePlace{Position: 1, Of: 1}
+	for i := range rows {
+		other := &rows[i]
+		if other.Landing == nil || other.ID == r.ID || other.Project != r.Project || other.Landing.Base != r.Landing.Base {
+			continue
+		}
+		at.Of++
+		if (task.LandingPlace{ID: other.ID, Since: other.Landing.Since, Begun: other.Landing.Begun}).Compare(own) < 0 {
+			at.Position++
+		}
+	}
+	return at
 }
 
 // SuccessorsOf lists the tasks among rows that are after one and not over.

@@ -184,6 +184,37 @@ func TestARowSaysWhatItIsAfterAndWhatItUnblocks(t *testing.T) {
 	}
 }
 
+func TestARowSaysItsPlaceInTheLandingQueue(t *testing.T) {
+	def := definition(t, "solo")
+	lands := func(id task.ID, base string, since time.Duration, begun bool) Row {
+		one := task.Task{ID: id, Project: "shop", Status: "reviewing", Setup: task.Setup{BaseBranch: base}, Pending: []task.Effect{{Do: workflow.MergeBranch, Since: noon.Add(since)}}}
+		if begun {
+			one.Landing = &task.Landing{Since: noon}
+		}
+		return NewRow(def, &one, Facts{}, noon)
+	}
+	other := NewRow(def, &task.Task{ID: "no", Project: "shop", Status: "reviewing"}, Facts{}, noon)
+	rows := []Row{lands("late", "", time.Minute, false), lands("early", "", 0, false), lands("begun", "", time.Hour, true), lands("release", "2.1", 0, false), other}
+	want := []task.QueuePlace{{Position: 3, Of: 3}, {Position: 2, Of: 3}, {Position: 1, Of: 3}, {Position: 1, Of: 1}, {}}
+	for i := range rows {
+		if got := PlaceOf(rows, &rows[i]); got != want[i] {
+			t.Errorf("%s: %+v, want %+v", rows[i].ID, got, want[i])
+		}
+	}
+	if got := rows[0].Landing.Text; got != "its work waits in the landing queue" {
+		t.Error(got)
+	}
+	for _, held := range []bool{true, false} {
+		s := State{Tasks: rows, Projects: []Project{{Name: "shop", HoldLanding: held}}}
+		at := slices.IndexFunc(s.InboxItems(), func(it explain.Item) bool {
+			return it.Kind == explain.ItemHeld && it.Text == "the work of 3 tasks waits to land, and the landing queues of shop are held" && it.Do == "orange land resume shop"
+		})
+		if at >= 0 != held {
+			t.Errorf("held %v: %+v", held, s.InboxItems())
+		}
+	}
+}
+
 func TestChecks(t *testing.T) {
 	of := func(states ...string) (out []tracker.Check) {
 		for _, s := range states {

@@ -201,10 +201,13 @@ func (s *State) ApplyChange(c Change) {
 
 // InboxItems returns what waits for a person: first what frees other tasks, then by age. The backlog comes last.
 func (s *State) InboxItems() []explain.Item {
-	queued := map[string]int{} // for a workspace, by project
+	queued, held := map[string]int{}, map[string]int{} // for a workspace, and to land, by project
 	for i := range s.Tasks {
 		if s.Tasks[i].Queued {
 			queued[s.Tasks[i].Project]++
+		}
+		if l := s.Tasks[i].Landing; l != nil && !l.Begun {
+			held[s.Tasks[i].Project]++
 		}
 	}
 	var out []explain.Item
@@ -213,6 +216,7 @@ func (s *State) InboxItems() []explain.Item {
 	}
 	for _, p := range s.Projects {
 		out = append(out, explain.GitItems(p.Name, p.Git)...)
+		out = append(out, explain.HeldItems(p.Name, p.HoldLanding, held[p.Name])...)
 	}
 	for i := range out {
 		narrate.AddCommand(&out[i])
