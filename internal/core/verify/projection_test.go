@@ -24,9 +24,9 @@ const (
 
 var taskFields = map[string]string{
 	"ID": fixed, "Project": fixed, "Branch": fixed, "Harness": fixed, "ReviewHarness": fixed, "Effort": fixed, "ReviewEffort": fixed,
-	"Summary": fixed, "Workflow": fixed, "WorkflowHash": fixed, "TrackerRef": fixed, "PRURL": fixed, "PRState": fixed, "Delivery": fixed,
+	"Summary": fixed, "Workflow": fixed, "WorkflowHash": fixed, "TrackerRef": fixed, "PRURL": fixed, "PRState": fixed, "PRReady": fixed, "Delivery": fixed,
 	"Base": fixed, "BaseBranch": fixed, "Model": fixed, "ReviewModel": fixed, "AgentFlags": fixed, "Permissions": fixed, "ForkOf": fixed, "Parent": fixed, "TmuxSession": fixed, "EntryCommit": fixed, "Paused": fixed, "PauseReason": fixed, "PauseCause": fixed, "Deleted": fixed,
-	"Salvages": fixed, "Rules": fixed, "Vars": fixed, "Roles": fixed, "Limits": fixed, "Checks": fixed, "Unchanged": fixed, "ProtectedChanges": fixed, "ApprovedChanges": fixed, "After": fixed,
+	"Salvages": fixed, "Rules": fixed, "Vars": fixed, "Roles": fixed, "Limits": fixed, "Checks": fixed, "Unchanged": fixed, "ProtectedChanges": fixed, "ApprovedChanges": fixed, "After": fixed, "StackOn": fixed,
 
 	"Status": compared, "Counters": compared, "Workspace": compared, "ReturnTo": compared, "Queued": compared, "Attention": compared,
 	"Asked": compared, "Crashed": compared, "WorkFailed": compared, "Attempts": compared, "RespawnAt": compared, "Pending": compared,
@@ -57,6 +57,7 @@ var attemptFields = map[string]string{
 var effectFields = map[string]string{
 	"Do": compared, "Role": compared, "Attempt": compared, "Start": compared, "GivenUp": compared, "Turn": compared,
 	"ID": forgotten, "Window": forgotten, "Prompt": forgotten, "Tries": forgotten, "NotBefore": forgotten, "Error": forgotten,
+	"Moves": follows,                                     // in the model nobody moves the target while a candidate is checked
 	"Since": forgotten, "By": follows, "Choice": follows, // no decision reads them
 	"Head": follows, "Message": follows, "Workspace": follows, "Arg": follows, "Text": follows, "Tags": follows, "Untags": follows, "NonBlocking": follows,
 }
