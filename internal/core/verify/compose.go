@@ -243,7 +243,7 @@ func (c *composition) heldBy(j *joint) (held int) {
 	return held
 }
 
-// isGranted reports whether a task gets what a step needs from others, whoever waits for it too.
+// isGranted reports whether a task gets what a step needs from others, without regard to who has waited longer.
 func (c *composition) isGranted(j *joint, i int8, l stepLabel) bool {
 	held, groups := c.heldBy(j), observation(0)
 	for k := range int8(c.tasks) {
@@ -400,7 +400,7 @@ func (c *composition) isDeadlock(j *joint) bool {
 }
 
 // judgeAlways checks that, from each joint in which something is owed to a task, steps that count lead to one in which it is not.
-// Whoever can always still get there gets there in the end, if people act.
+// A task that can always still get there gets there in the end, if people act.
 func (c *composition) judgeAlways(p Property, owed, met func(*joint, int8) bool, counts func(*move, int8) bool) {
 	n := c.tasks
 	reached := make([]bool, len(c.joints)*n)

@@ -129,7 +129,7 @@ func (l *landing) landedCommit(commit string) string {
 // checkout identifies the checkout of the target.
 func (l *landing) checkout() string { return l.p.Path + "\x00" + l.p.DefaultBranch }
 
-// failed classifies the error of a landing. The work as it is is kept, so that whoever resolves a conflict can begin again.
+// failed classifies the error of a landing. The present work is kept, so that a person or an agent that resolves a conflict can begin again.
 func (l *landing) failed(ctx context.Context, why error) (local.EffectResult, error) {
 	done := local.EffectResult{Landing: landingOutcome(why)}
 	var changes *git.LocalChangesError
