@@ -40,6 +40,10 @@ const maxMoves = 6
 func (d *decider) decideOnLanding(p *task.Effect, r *signal.Receipt) Verdict {
 	e := d.newEntry(journal.LandingBuilt)
 	e.Receipt, e.Tries = r, p.Tries
+	if s, ok := d.def.StateNamed(d.t.Status); ok && s.Kind == workflow.Terminal { // the forge merged the work meanwhile
+		e.Type, e.Reason, e.Dropped = journal.EffectGaveUp, p.Do, []string{p.ID}
+		return d.finishWith(e, Record)
+	}
 	switch {
 	case r.Landing == signal.LandingBuilt && r.Candidate != nil:
 		e.Landing = &task.Landing{Candidate: *r.Candidate, Reuse: r.Reuse, Since: d.sig.At}

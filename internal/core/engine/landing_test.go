@@ -258,6 +258,28 @@ func TestWorkWithoutChecksLandsByItsRecordedCandidate(t *testing.T) {
 	w.decidedAgain()
 }
 
+// The forge merged the work while its own merge waited, from a target that does not have it yet. Nothing is left to land or to check.
+func TestALandingOfWorkThatTheForgeMergedIsDropped(t *testing.T) {
+	for name, r := range map[string]signal.Receipt{"a candidate": built, "a conflict": conflict} {
+		t.Run(name, func(t *testing.T) {
+			w := merges(t, twoChecks)
+			w.must(signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged, Evidence: []signal.Evidence{{Name: workflow.Merged, Holds: true, Base: "base", Head: "head"}}})
+			if w.task.Status != "done" {
+				t.Fatal(w.task.Status)
+			}
+			w.lands(r)
+			if w.task.MergeEffect() != nil || w.task.CheckRun != nil || w.task.Attention != "" || w.task.Landing != nil {
+				t.Errorf("%+v, %+v, %q", w.task.Pending, w.task.Landing, w.task.Attention)
+			}
+			w.perform()
+			if len(w.task.Pending) > 0 {
+				t.Errorf("it waits for %+v", w.task.Pending)
+			}
+			w.decidedAgain()
+		})
+	}
+}
+
 // A project may let results from the workspace count for a candidate with the same tree. A check that passed on another
 // tree, or as it was defined before, still runs.
 func TestResultsFromTheWorkspaceAreReusedOnRequest(t *testing.T) {
