@@ -32,9 +32,17 @@ go -C tools vet ./...
 go -C tools test ./...
 echo "== staticcheck"
 go tool staticcheck ./...
-echo "== go test, the model checker and the documents"
-go tool gotestsum --format pkgname -- -timeout 60m . ./internal/core/verify
+echo "== go test, the documents"
+go tool gotestsum --format pkgname -- -timeout 60m .
 go test -race -timeout 60m -run '^TestAReportDoesNotDependOnHowTheWorkIsShared$' ./internal/core/verify
+# The model checker needs only processors, and most other tests wait for processes: they run beside
+# each other, and the model checker takes what the others leave.
+checker=$(mktemp)
+report=
+checking=
+trap 'test -z "$checking" || kill "$checking" 2>/dev/null; rm -f "$checker" $report' EXIT
+nice -n 10 go tool gotestsum --format pkgname -- -timeout 60m ./internal/core/verify >"$checker" 2>&1 &
+checking=$!
 echo "== go test -race, everything else"
 packages=$(go list ./... | grep -v -e '^orange$' -e /internal/core/verify)
 reruns=
@@ -42,7 +50,6 @@ if [ "${CI:-}" = true ]; then
 	# On a shared machine, run a few failed tests again, and list at the end those that then
 	# pass: each is a defect that make soak, which runs nothing twice, has to find.
 	report=$(mktemp)
-	trap 'rm -f "$report"' EXIT
 	reruns="--rerun-fails=2 --rerun-fails-max-failures=6 --rerun-fails-run-root-test --rerun-fails-abort-on-data-race --rerun-fails-report=$report"
 fi
 status=0
@@ -50,6 +57,10 @@ export GORACE=atexit_sleep_ms=0 # without it, every process with the race detect
 # Most tests wait for processes, so more of them run at the same time than there are processors.
 # shellcheck disable=SC2086 # the flags are words
 go tool gotestsum --format pkgname --format-hide-empty-pkg $reruns --packages "$packages" -- $(scripts/race.sh) -parallel 4 -timeout 60m || status=$?
+echo "== go test, the model checker"
+wait "$checking" || status=$?
+checking=
+cat "$checker"
 if [ -n "$reruns" ] && [ -s "$report" ]; then
 	echo "== tests that were run again"
 	cat "$report"
