@@ -314,7 +314,7 @@ func buildVersion(version string) ([]byte, error) {
 	if program, err := os.ReadFile(file); err == nil {
 		return program, nil
 	}
-	if out, err := exec.Command("go", "build", "-ldflags", "-X main.version="+version, "-o", file, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version="+version, "-o", file, ".").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("build version %s: %w: %s", version, err, out)
 	}
 	return os.ReadFile(file)
