@@ -63,7 +63,7 @@ func TestACheckStateAddsAtMostAQuarterOfTheStates(t *testing.T) {
 			with, without := verify.Verify(def, verify.SearchOptions{}), verify.Verify(def.ForTask(nil), verify.SearchOptions{})
 			t.Logf("%d states with checks, %d without", with.States, without.States)
 			if !with.OK || !without.OK || with.States <= without.States || 4*with.States > 5*without.States {
-				t.Errorf("%d states with checks (ok %v), %d without (ok %v)", with.States, with.OK, without.States, without.OK)
+				t.Errorf("%d states with checks (ok %v), %d without (ok %v)\n%s", with.States, with.OK, without.States, without.OK, story(without))
 			}
 		})
 	}

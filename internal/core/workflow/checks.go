@@ -104,6 +104,9 @@ func (d *Definition) buildUnchecked() {
 	for i := range u.Edges {
 		e := &u.Edges[i]
 		e.From = slices.DeleteFunc(slices.Clone(e.From), func(from string) bool { return d.PassedEdge(from) != nil || d.isCheckState(from) })
+		if u.returnsToNoState(e.When) {
+			e.From = nil
+		}
 		for range d.States { // one check state may follow another
 			passed := d.PassedEdge(e.To)
 			if passed == nil {
@@ -118,6 +121,18 @@ func (d *Definition) buildUnchecked() {
 	u.Projections = slices.DeleteFunc(slices.Clone(d.Projections), func(p Projection) bool { return d.isCheckState(p.State) })
 	u.indexEdges()
 	d.unchecked = &u
+}
+
+// returnsToNoState reports whether a guard on return_to alone holds for no state of d.
+func (d *Definition) returnsToNoState(g *Guard) bool {
+	if g == nil || !slices.Equal(g.Names, []string{returnTo}) {
+		return false
+	}
+	env := d.NewEnv()
+	return !guardHolds(g, env) && !slices.ContainsFunc(d.States, func(s State) bool {
+		env[returnTo] = s.Name
+		return guardHolds(g, env)
+	})
 }
 
 // countsChecks reports whether only edges out of check states use a counter.

@@ -27,7 +27,7 @@ func (c *checker) checkGuards() {
 
 // checkNeverOpen finds a guard that holds for no value that its names can have.
 func (c *checker) checkNeverOpen(e *Edge) {
-	if e.When == nil {
+	if e.When == nil || len(e.From) == 0 { // ForTask leaves edges without a start
 		return
 	}
 	for _, from := range e.From {

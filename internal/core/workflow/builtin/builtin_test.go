@@ -22,3 +22,17 @@ func TestEveryBuiltinWorkflowIsCleanAndNamedLikeItsFile(t *testing.T) {
 		}
 	}
 }
+
+// A task without checks follows the file without its check states.
+func TestEveryBuiltinWorkflowIsCleanWithoutChecks(t *testing.T) {
+	for _, name := range builtin.Names() {
+		text, _ := builtin.Text(name)
+		d, err := workflow.Parse(builtin.File(name), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range d.ForTask(nil).Check() {
+			t.Error(name, f)
+		}
+	}
+}
