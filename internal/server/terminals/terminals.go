@@ -5,6 +5,7 @@ package terminals
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"orange/internal/core/agent"
 	"orange/internal/core/task"
@@ -49,6 +50,9 @@ func (s Viewer) ListAttempts(t task.Task) ([]wire.Attempt, error) {
 func (s Viewer) AttachCommand(t task.Task, role string) ([]string, error) {
 	if !s.Host.HasTerminal() {
 		return nil, task.Mistakef("agents run without a terminal here: see orange task log -f %s", t.ID)
+	}
+	if t.TmuxSession == "" && slices.ContainsFunc(t.Attempts, func(a task.Attempt) bool { return !a.Running && !a.Ending }) {
+		return nil, task.Mistakef("the agent of task %s is being started: try again in a moment", t.ID)
 	}
 	if t.TmuxSession == "" {
 		return nil, task.Mistakef("task %s has no terminal session: start its agent with orange task spawn %s", t.ID, t.ID)

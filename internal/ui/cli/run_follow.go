@@ -220,7 +220,7 @@ func (r *runner) handleRow(ctx context.Context, row overview.Row) error {
 	if passed {
 		return r.finish(ctx)
 	}
-	if row.Life == overview.Alive && r.attach {
+	if r.attach && row.HasStarted() {
 		r.attach = false
 		r.openTerminal(ctx, "")
 	}

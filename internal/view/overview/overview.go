@@ -141,6 +141,7 @@ type Attempt struct {
 	Detail    string     `json:"detail,omitempty"` // of its condition, in the agent's words
 	Until     time.Time  `json:"until,omitzero"`   // of a limit
 	Usage     task.Usage `json:"usage,omitzero"`
+	Starting  bool       `json:"starting,omitempty"` // its start is not confirmed: its terminal is not recorded yet
 	Ending    bool       `json:"ending,omitempty"`
 	Absent    bool       `json:"absent,omitempty"` // it has no process: it is being started, or has just ended
 	Overdue   bool       `json:"overdue,omitempty"`
@@ -329,6 +330,11 @@ func (r *Row) Idle() bool {
 // IsLive reports whether an agent has a process and was not ordered to end.
 func (a *Attempt) IsLive() bool { return !a.Ending && !a.Absent }
 
+// HasStarted reports whether an agent of the task lives and its start is confirmed, so that its terminal can be opened.
+func (r *Row) HasStarted() bool {
+	return slices.ContainsFunc(r.Attempts, func(a Attempt) bool { return a.IsLive() && !a.Starting })
+}
+
 // Idle reports whether an agent lives and its turn is over.
 func (a *Attempt) Idle() bool { return a.IsLive() && a.Condition == task.Idle }
 
@@ -395,7 +401,7 @@ func (r *Row) addAgents(t *task.Task, f Facts) {
 		}
 		r.Attempts = append(r.Attempts, Attempt{
 			Number: a.Number, Role: cleanWord(a.Role), State: cleanWord(a.State), Since: a.Since, Active: active, Condition: cleanWord(a.Condition.Name),
-			Detail: cleanLine(a.Condition.Detail, maxText), Until: a.Condition.Until, Usage: a.Usage, Ending: a.Ending, Overdue: a.Overdue, Absent: slices.Contains(f.Absent, a.Number),
+			Detail: cleanLine(a.Condition.Detail, maxText), Until: a.Condition.Until, Usage: a.Usage, Starting: !a.Running, Ending: a.Ending, Overdue: a.Overdue, Absent: slices.Contains(f.Absent, a.Number),
 		})
 	}
 }

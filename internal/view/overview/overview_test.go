@@ -63,7 +63,7 @@ func TestOf(t *testing.T) {
 		ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "do it", Status: "working", Setup: task.Setup{Workflow: "orange", WorkflowHash: "h", Harness: "h"},
 		Resources: task.Resources{Workspace: "p--1", TrackerRef: "board:p/1", PRURL: "https://forge.example/o/r/pull/12", PRState: "OPEN"}, CreatedAt: noon, UpdatedAt: noon.Add(time.Minute),
 		CurrentVisit: task.CurrentVisit{Since: noon, Visit: 1}, Seq: 9, Counters: []task.Counter{{Name: "crash_count", Value: 1}}, Agents: task.Agents{Spent: task.Spend{Usage: task.Usage{CostMicroUSD: 5}},
-			Attempts: []task.Attempt{{Number: 3, Role: "worker", State: "working", Since: noon, Condition: task.Condition{Name: task.WaitingInput, Detail: "a\nb\x1b[31m?", Since: noon}}}},
+			Attempts: []task.Attempt{{Number: 3, Role: "worker", State: "working", Since: noon, Running: true, Condition: task.Condition{Name: task.WaitingInput, Detail: "a\nb\x1b[31m?", Since: noon}}}},
 	}
 	got := NewRow(definition(t, "orange"), &tk, Facts{Work: &Work{Commits: 2}, Checks: "passed", Active: map[int]time.Time{3: noon.Add(time.Hour)}}, noon)
 	want := Row{

@@ -293,6 +293,25 @@ func TestIdle(t *testing.T) {
 	}
 }
 
+// orange run --attach opens the terminal of an agent whose start is confirmed: before that, no terminal is recorded.
+func TestHasStarted(t *testing.T) {
+	for name, tt := range map[string]struct {
+		a      task.Attempt
+		absent []int
+		want   bool
+	}{
+		"its start is not confirmed": {task.Attempt{Number: 1}, nil, false},
+		"it runs":                    {task.Attempt{Number: 1, Running: true}, nil, true},
+		"it was ordered to end":      {task.Attempt{Number: 1, Running: true, Ending: true}, nil, false},
+		"it has died":                {task.Attempt{Number: 1, Running: true}, []int{1}, false},
+	} {
+		row := NewCountedRow(&task.Task{Agents: task.Agents{Attempts: []task.Attempt{tt.a}}}, RowStatus{}, tt.absent)
+		if got := row.HasStarted(); got != tt.want {
+			t.Errorf("%s: %t, %+v", name, got, row.Attempts)
+		}
+	}
+}
+
 func TestUsed(t *testing.T) {
 	s := State{Tasks: []Row{{Project: "p", Workspace: "p--1"}, {Project: "p"}, {Project: "q", Workspace: "q--1"}}}
 	if n := s.UsedWorkspaces("p"); n != 1 {
