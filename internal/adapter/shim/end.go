@@ -134,12 +134,12 @@ func (s *Supervisor) endLostAttempt(ctx context.Context, f Folder, started Start
 }
 
 // endProcesses ends the processes of an attempt: it signals each once, waits for the grace, then kills until none is
-// left.
+// left. A process that it has seen stays one of the attempt's when the parent that showed this has ended.
 func (s *Supervisor) endProcesses(ctx context.Context, started Started) error {
 	asked := map[Process]bool{}
 	force := time.Now().Add(started.Grace)
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 200*time.Millisecond) {
-		left, err := started.livingProcesses(s.data)
+		left, err := started.livingProcesses(s.data, asked)
 		if err != nil {
 			return err
 		}
@@ -153,9 +153,9 @@ func (s *Supervisor) endProcesses(ctx context.Context, started Started) error {
 			if !time.Now().Before(force) {
 				_ = p.sendSignals(unix.SIGKILL) // the next check finds what is left
 			} else if !asked[p] {
-				asked[p] = true
 				_ = p.sendSignals(unix.SIGTERM, unix.SIGCONT)
 			}
+			asked[p] = true
 		}
 		if _, err := s.awaitEndWithin(ctx, left[0], pause); err != nil {
 			return err

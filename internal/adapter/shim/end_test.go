@@ -118,15 +118,24 @@ func TestWhatOnlyCallsItselfAPartOfOrangeEndsWithTheAgent(t *testing.T) {
 }
 
 // The tmux of an agent is found by its socket as well, whatever became of its shim and
-// of its mark.
+// of its mark. What runs in it is ended too when it outlives its tmux.
 func TestTheTmuxOfAnAgentIsFoundByItsSocket(t *testing.T) {
+	for what, trap := range map[string]string{
+		"its window ends with it":     "",
+		"its window ignores that end": `trap "" HUP TERM; `,
+	} {
+		t.Run(what, func(t *testing.T) { endTmuxOfAgent(t, trap) })
+	}
+}
+
+func endTmuxOfAgent(t *testing.T, trap string) {
 	s := newEnv(t)
 	own, err := os.MkdirTemp("", "at") // the path of a socket is short
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(own)
-	o := s.orders(`env -u ` + shim.KeyVariable + ` tmux -f /dev/null new-session -d 'echo $$ >$DIR/pane; exec sleep 1000'; tmux display-message -p '#{pid}' >$DIR/daemon; exec sleep 1000`)
+	o := s.orders(`env -u ` + shim.KeyVariable + ` tmux -f /dev/null new-session -d '` + trap + `echo $$ >$DIR/pane; exec sleep 1000'; tmux display-message -p '#{pid}' >$DIR/daemon; exec sleep 1000`)
 	o.Env = append(o.Env, shim.TmuxVariable+"="+own)
 	started := s.start(o)
 	server, pane := s.pid("daemon"), s.pid("pane")
@@ -135,6 +144,7 @@ func TestTheTmuxOfAnAgentIsFoundByItsSocket(t *testing.T) {
 	}
 	if _, err := s.EndAttempt(t.Context(), s.folder); err != nil || !gone(server) || !gone(pane) {
 		t.Errorf("%v; gone: %v, %v", err, gone(server), gone(pane))
+		syscall.Kill(pane, syscall.SIGKILL) //nolint:errcheck // it may be gone by now
 	}
 }
 

@@ -102,9 +102,9 @@ func descendantsOf(rows []row, protected func(Process) bool, root func(row) bool
 }
 
 // livingProcesses lists the processes of an attempt that have not ended: its agent, its group, every process that
-// carries its key, the tmux servers it started, all their descendants, and its shim. It never lists this process or one
-// of its ancestors.
-func (s Started) livingProcesses(d DataFolder) ([]Process, error) {
+// carries its key, the tmux servers it started, those that are known to be its own, all their descendants, and its shim.
+// It never lists this process or one of its ancestors.
+func (s Started) livingProcesses(d DataFolder, known map[Process]bool) ([]Process, error) {
 	rows, err := listProcesses()
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ func (s Started) livingProcesses(d DataFolder) ([]Process, error) {
 	tmux := s.tmuxServers()
 	found, _ := descendantsOf(rows, s.protectedFilter(d), func(r row) bool {
 		return s.Child.PID != 0 && r.Process == s.Child || r.Process == s.Shim || ours && r.group == s.PGID ||
-			slices.Contains(tmux, r.PID) || s.Key != "" && carriesKey(r.PID, s.Key)
+			slices.Contains(tmux, r.PID) || known[r.Process] || s.Key != "" && carriesKey(r.PID, s.Key)
 	})
 	above, _ := Ancestry(os.Getpid())
 	return slices.DeleteFunc(found, func(p Process) bool { return slices.Contains(above, p.PID) }), nil
