@@ -147,6 +147,7 @@ func (s *env) forgeLinks() {
 // Every merge is anchored, as a fast-forward and as a merge commit, and every commit of both
 // tasks leads to its task.
 func TestMergesAreAnchoredAndAudited(t *testing.T) {
+	t.Parallel()
 	s, ids := openMerging(t, "a", "b")
 	status := s.git(s.repo, "status", "--porcelain")
 	for _, id := range ids {
@@ -184,6 +185,7 @@ func TestMergesAreAnchoredAndAudited(t *testing.T) {
 // A server that is killed between a landing and its anchor leaves the anchor to the next one,
 // wherever it is killed; no merge is anchored twice.
 func TestAServerIsKilledBetweenAMergeAndItsAnchor(t *testing.T) {
+	t.Parallel()
 	for _, point := range []string{"effect.after", "anchor.before", "anchor.after"} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
@@ -214,6 +216,7 @@ func TestAServerIsKilledBetweenAMergeAndItsAnchor(t *testing.T) {
 
 // An anchor that cannot be written undoes no merge, is reported, and is written later.
 func TestAnAnchorThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	s, ids := openMerging(t, "a", "b")
 	s.write("shop/.git/refs/orange", "in the way\n")
 	s.orange("task", "merge", string(ids[0]))
@@ -240,6 +243,7 @@ func TestAnAnchorThatCannotBeWritten(t *testing.T) {
 // Whoever changes a row and computes the whole chain again is found by the anchors, and by
 // nothing else.
 func TestARewrittenJournalIsFoundByItsAnchors(t *testing.T) {
+	t.Parallel()
 	s, ids := openMerging(t, "a", "b")
 	s.orange("task", "merge", string(ids[0]))
 	s.anchored(1)
@@ -266,6 +270,7 @@ func TestARewrittenJournalIsFoundByItsAnchors(t *testing.T) {
 
 // A row that was changed is named by replay, doctor and audit.
 func TestAChangedRowIsNamed(t *testing.T) {
+	t.Parallel()
 	s, ids := openMerging(t, "a", "b")
 	s.orange("task", "merge", string(ids[0]))
 	commit := s.anchored(1)[0].Commit
@@ -283,6 +288,7 @@ func TestAChangedRowIsNamed(t *testing.T) {
 // A store that is older than an anchor is distinguished from one that was rewritten, and once it was
 // restored the anchors of what was lost are explained.
 func TestARestoredStoreIsDistinguishedFromARewrittenOne(t *testing.T) {
+	t.Parallel()
 	s, ids := openMerging(t, "a", "b", "c")
 	s.orange("task", "merge", string(ids[0]))
 	s.anchored(1)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestABranchThatATaskCannotHaveIsRefusedWhenItIsAskedFor(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	s.git(s.repo, "branch", "taken/deep")
 	s.git(s.repo, "branch", "flat")
@@ -37,6 +38,7 @@ func TestABranchThatATaskCannotHaveIsRefusedWhenItIsAskedFor(t *testing.T) {
 }
 
 func TestARepositoryWithoutCommitsHasNoTasks(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	empty := filepath.Join(s.dir, "empty")
 	s.git(s.dir, "init", "-q", "-b", "main", empty)
@@ -48,6 +50,7 @@ func TestARepositoryWithoutCommitsHasNoTasks(t *testing.T) {
 }
 
 func TestAProjectFollowsItsRepositoryToAnotherFolder(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:

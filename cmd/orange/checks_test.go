@@ -17,6 +17,7 @@ const good = `tests=test "$(cat cart.txt)" = good || { echo "expected good, got 
 
 // Each built-in workflow has a life in which a check fails, the worker gets the failing lines, and the check passes.
 func TestAFailedCheckSendsTheWorkBack(t *testing.T) {
+	t.Parallel()
 	bad, fine := "  - commit: {file: cart.txt, text: \"bad\\n\", message: first}\n", "  - commit: {file: cart.txt, text: \"good\\n\", message: second}\n"
 	hand := "  - section: {name: Handoff, text: \"DONE: try {attempt}\"}\n"
 	to := func(state string) string { return "  - run: orange task update --status " + state + "\n" }

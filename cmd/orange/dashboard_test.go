@@ -135,6 +135,7 @@ reviewer:
 `
 
 func TestTheDashboardOnARealTerminal(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux", "--pool-size", "4")
 	asking, review := s.create("colours", asker), s.create("login", reviewed)
 	s.reaches(asking, "clarification")
@@ -257,6 +258,7 @@ func (s *env) attached(session string) {
 }
 
 func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	id := s.create("feature", "worker:\n  - print: here is the agent\n  - idle:\n")
 	s.alive(id, 1)
@@ -280,6 +282,7 @@ func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
 }
 
 func TestNoTextOfAnAgentMovesTheTerminal(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	id := s.create("feature", `
 worker:
@@ -306,6 +309,7 @@ worker:
 }
 
 func TestTerminalsOfOtherSorts(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	s.orange("task", "create", "--project", "shop", "--no-spawn", "--harness", "script:"+s.write("x.yaml", "worker:\n  - idle:\n"), "feature", "do it")
 	t.Run("without colours", func(t *testing.T) {

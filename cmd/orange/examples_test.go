@@ -17,6 +17,7 @@ const examples = "../../docs/examples"
 
 // Every example of docs/examples is clean, advice included, and every property holds for it.
 func TestTheExamplesAreCheckedAndVerified(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(examples + "/*.yaml")
 	check(t, err)
 	whole := 0
@@ -40,6 +41,7 @@ func TestTheExamplesAreCheckedAndVerified(t *testing.T) {
 				t.Errorf("its name is %s", def.Name)
 			}
 			testneeds.ModelChecker(t)
+			testneeds.OncePerSoak(t)
 			program, err := built() // without the race detector
 			check(t, err)
 			cmd := exec.Command(program, "workflow", "verify", file)

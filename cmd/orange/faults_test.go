@@ -49,6 +49,7 @@ func both(t *testing.T, f func(t *testing.T, s *env)) {
 }
 
 func TestATaskIsDoneByAgents(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", diligent)
 		s.reaches(id, "reviewing")
@@ -71,6 +72,7 @@ func TestATaskIsDoneByAgents(t *testing.T) {
 }
 
 func TestAnAgentThatIsKilledIsReplaced(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", planner)
 		s.reaches(id, "working")
@@ -88,6 +90,7 @@ func TestAnAgentThatIsKilledIsReplaced(t *testing.T) {
 }
 
 func TestAKilledShimLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", strings.Replace(planner, "  - idle:", "  - daemon: sleep 1000\n  - idle:", 1))
 		s.reaches(id, "working")
@@ -103,6 +106,7 @@ func TestAKilledShimLeavesNothingBehind(t *testing.T) {
 }
 
 func TestAgentsSurviveTheEndOfTmux(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	id := s.create("feature", planner)
 	s.reaches(id, "working")
@@ -119,6 +123,7 @@ func TestAgentsSurviveTheEndOfTmux(t *testing.T) {
 }
 
 func TestAgentsContinueWithoutTheServer(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", `
 worker:
@@ -150,6 +155,7 @@ reviewer:
 }
 
 func TestAServerAdoptsTheLiving(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", planner)
 		s.reaches(id, "working")
@@ -165,6 +171,7 @@ func TestAServerAdoptsTheLiving(t *testing.T) {
 }
 
 func TestAfterARebootAttemptsAreOver(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", planner)
 		s.reaches(id, "working")
@@ -188,6 +195,7 @@ func TestAfterARebootAttemptsAreOver(t *testing.T) {
 }
 
 func TestAgentsThatEndTogetherHaveNotCrashed(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		ids := []task.ID{s.create("one", planner), s.create("two", planner)}
 		var shims []int
@@ -239,6 +247,7 @@ func forgetBoot(t *testing.T, f shim.Folder) {
 }
 
 func TestAReviewerDiesBesideALivingWorker(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	id := s.create("feature", strings.Replace(diligent, "reviewer:\n", "reviewer:\n  - die: KILL\nreviewer#2:\n", 1))
 	s.reaches(id, "reviewing")
@@ -252,6 +261,7 @@ func TestAReviewerDiesBesideALivingWorker(t *testing.T) {
 }
 
 func TestAWorkerThatExitsRightAfterItsHandoffIsDone(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", strings.Replace(diligent, "  - run: orange task update --status agent-review\n  - wait:\n", "  - exit: 3\n", 1))
 		s.reaches(id, "reviewing")
@@ -262,6 +272,7 @@ func TestAWorkerThatExitsRightAfterItsHandoffIsDone(t *testing.T) {
 }
 
 func TestADaemonDoesNotOutliveItsAttempt(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", `
 worker:
@@ -277,6 +288,7 @@ worker:
 }
 
 func TestAServerStartedByAnAgentOutlivesIt(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:

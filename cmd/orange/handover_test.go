@@ -12,6 +12,7 @@ import (
 // An agent that hands over with files that are not committed gets their names; what is handed
 // over in the end is what is merged, and stays visible.
 func TestWorkIsHandedOverCommitted(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:
@@ -73,6 +74,7 @@ func (s *env) landed(id task.ID) string {
 
 // An agent that leaves its work uncommitted twice is not asked a third time: a person is.
 func TestWorkThatIsNeverCommittedIsHeldAndSalvaged(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:
@@ -116,6 +118,7 @@ reviewer:
 
 // A task that needs no change is finished without a merge, and nobody says otherwise.
 func TestNothingIsNotMerged(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:

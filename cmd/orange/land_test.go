@@ -59,6 +59,7 @@ func (s *env) secondOrange() *env {
 // Sixteen tasks of two installations are merged at the same time, into a checkout with the
 // user's own changes, while one of the servers is killed again and again.
 func TestManyTasksAreMergedAtTheSameTime(t *testing.T) {
+	t.Parallel()
 	seed := uint64(13)
 	kills := 3
 	if n, ok := testneeds.SoakSeed(t); ok {
@@ -134,6 +135,7 @@ func TestManyTasksAreMergedAtTheSameTime(t *testing.T) {
 // A server is killed while git runs a slow hook of a merge. The next one waits for that git
 // and then says what is true.
 func TestTheServerIsKilledDuringAHookOfAMerge(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	s.write("shop/.git/info/exclude", "/.orange\n")
 	s.write("shop/.orange/workflows/merge-only.yaml", mergeOnly)
@@ -170,6 +172,7 @@ while ! test -e {dir}/go; do sleep 0.02; done
 // What a landing left that was broken off together with its git is put right when the server
 // starts.
 func TestABrokenLandingIsPutRightAtTheStart(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	s.git(s.repo, "switch", "-q", "-c", "feature")
 	s.write("shop/new", "new\n")

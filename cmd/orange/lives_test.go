@@ -22,6 +22,7 @@ const finding = "cart.go:14 loses the coupon"
 // Each built-in workflow has a life in which one review or QA fails. The prompt of the worker after it is kept in testdata/lives,
 // so that it can be read.
 func TestTheSecondWorkerGetsTheFindings(t *testing.T) {
+	t.Parallel()
 	const (
 		mend = "Let customers pay with a coupon.\n\n- The total is never negative.\n- A coupon counts once."
 		work = "  - commit: {file: cart.txt, text: \"{attempt}\\n\", message: add the cart}\n  - section: {name: Handoff, text: \"DONE: the cart; make test: ok\"}\n"

@@ -38,6 +38,7 @@ Which **colour** shall it have?
 `
 
 func TestALogWithoutATerminalIsReadable(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	s.write("bin/claude", fakeClaude)
 	check(t, os.Chmod(filepath.Join(s.dir, "bin/claude"), 0o700))
@@ -67,6 +68,7 @@ func TestALogWithoutATerminalIsReadable(t *testing.T) {
 }
 
 func TestALogOfATerminalIsWhatItLookedLike(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	s.write("draw.sh", `printf 'two\033[1Cwords\n'; for c in 1 2 3 4 5 6 7 8 9; do printf '\r%s thinking' $c; done; printf '\r\033[2Kdone\n'; touch ../../../drawn; sleep 600`+"\n")
 	id := s.createWith("feature", "--harness", "command:sh "+filepath.Join(s.dir, "draw.sh"))
@@ -91,6 +93,7 @@ func (s *env) known(id task.ID) (agents, idle int, x explain.Explanation, doctor
 
 // The shim is held, so that nobody can record the end of its agent.
 func TestOnlyAgentsThatHaveAProcessCount(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	started := s.alive(id, 1)

@@ -73,6 +73,7 @@ worker:
 // An agent of one data folder is not touched by another data folder that knows its task from
 // an export.
 func TestAnImportLeavesTheAgentsOfTheExporterAlone(t *testing.T) {
+	t.Parallel()
 	for _, sessions := range []string{"headless", "tmux"} {
 		t.Run(sessions, func(t *testing.T) {
 			t.Parallel()
@@ -146,6 +147,7 @@ worker:
 // A tmux that an agent starts is its own and ends with its attempt. A process in it counts
 // as that attempt while the attempt lives.
 func TestTheTmuxOfAnAgentEndsWithItsAttempt(t *testing.T) {
+	t.Parallel()
 	for _, sessions := range []string{"headless", "tmux"} {
 		t.Run(sessions, func(t *testing.T) {
 			t.Parallel()

@@ -23,6 +23,7 @@ worker:
 // A worker asks for its review in the middle of a turn, writes the verdict and ends its turn.
 // However the reviewer ends then, the verdict is not its own.
 func TestAWorkerDoesNotWriteItsReview(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux", "--pool-size", "3")
 	ids := map[string]task.ID{}
 	for name, end := range map[string]string{"is killed": "die: KILL", "breaks off": "exit: 1", "says nothing": "exit: 0"} {
@@ -60,6 +61,7 @@ reviewer#2:
 // The reviewer's own text counts beside an idle worker. What is known of a foreign one outlives
 // the server.
 func TestWhoWroteAVerdictIsKnownAfterARestart(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux", "--pool-size", "2")
 	foreign := s.create("foreign", handsOver+`  - section: {name: Review, text: "Verdict: PASS\n\nby the worker"}
   - wait:

@@ -44,6 +44,7 @@ func questioner(sessions string) string {
 // A question in prose is on every surface as Markdown that controls no terminal, and is answered
 // from each.
 func TestAQuestionInAMessageIsAnsweredFromEverySurface(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", questioner(s.sessions()))
 		asked := func(n int) explain.Item {

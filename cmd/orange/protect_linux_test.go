@@ -84,6 +84,7 @@ func needsOrdinaryUser(t *testing.T) {
 }
 
 func TestAnAgentSeesNothingOfTheServerAndItsShim(t *testing.T) {
+	t.Parallel()
 	needsOrdinaryUser(t)
 	both(t, func(t *testing.T, s *env) {
 		server := lock.ReadHolder(s.home).PID
@@ -126,6 +127,7 @@ exec sleep 1000
 }
 
 func TestTmuxAndShimsHaveNoKeys(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	s.orange("stop")
 	const key = "planted-key-of-a-provider"
@@ -179,6 +181,7 @@ func TestTmuxAndShimsHaveNoKeys(t *testing.T) {
 // TestAPersonWhoseProgramHidesMayUseThePage asks from a process that does not show its
 // connections, as sshd does which forwards a port.
 func TestAPersonWhoseProgramHidesMayUseThePage(t *testing.T) {
+	t.Parallel()
 	needsOrdinaryUser(t)
 	s := openEnv(t, "headless")
 	s.alive(s.create("feature", "worker:\n  - idle:\n"), 1)

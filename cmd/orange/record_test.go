@@ -12,6 +12,7 @@ import (
 // TestEffectsAreNotOnlyWrittenDownWhereAgentsLive has an agent, and a person, ask for a
 // server that believes everybody.
 func TestEffectsAreNotOnlyWrittenDownWhereAgentsLive(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("asking", `
 worker:

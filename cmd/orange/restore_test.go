@@ -58,6 +58,7 @@ func (s *env) isOver(id task.ID, attempt int) bool {
 }
 
 func TestAnOlderStoreIsPutBackWhileAgentsLive(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		calm := s.create("calm", planner) // is the same before and after the copy
 		s.reaches(calm, "working")
@@ -135,6 +136,7 @@ func TestAnOlderStoreIsPutBackWhileAgentsLive(t *testing.T) {
 // No effect is done twice: the merge that came after the copy is not made again, and neither are
 // starts, though the copy owes them.
 func TestARestoreRepeatsNothing(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", diligent)
 	s.reaches(id, "reviewing")
@@ -282,6 +284,7 @@ func (s *env) sameEnd(when string, old, young task.ID) {
 
 // Without any backup the tasks are imported from their folders, with their project.
 func TestARestoreWithoutBackups(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", planner)
 	s.reaches(id, "working")

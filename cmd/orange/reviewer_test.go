@@ -10,6 +10,7 @@ import (
 // TestAReviewerPublishesNothing has a reviewer push to a remote with a pushurl, ask gh for
 // more than reading, and look at the log of a task that is none of its business.
 func TestAReviewerPublishesNothing(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	s.git(s.dir, "init", "-q", "--bare", "plain.git")
 	s.git(s.dir, "init", "-q", "--bare", "away.git")

@@ -28,6 +28,7 @@ worker:
 // A person at a terminal answers a question, permits something in the agent's terminal, sends the work back once, and
 // merges it, without another command.
 func TestRunAsksAtTheTerminal(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	g := s.show(120, 50, s.program+" run Paint the form --harness script:"+s.write("ask.yaml", runAsker))
 	g.shows("Created task", "working: the worker works", "Which colour?", "Answer (Enter leaves it):")
@@ -59,6 +60,7 @@ func TestRunAsksAtTheTerminal(t *testing.T) {
 
 // Ctrl-C leaves the task running, and says how to come back.
 func TestRunLeavesTheTaskAlone(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	g := s.show(120, 40, "trap : INT; "+s.program+" run Wait --harness script:"+s.write("slow.yaml", "worker:\n  - say: I take my time\n  - sleep: 1h\n"))
 	g.shows("working: the worker works", "worker: I take my time")
@@ -71,6 +73,7 @@ func TestRunLeavesTheTaskAlone(t *testing.T) {
 
 // The dialogue of orange init asks again after a wrong answer, keeps what is set, and writes nothing after Ctrl-C.
 func TestInitAsksAtTheTerminal(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	settings := filepath.Join(s.dir, "config", "orange", "config.json")
 	before, err := os.ReadFile(settings)
@@ -125,6 +128,7 @@ func TestInitAsksAtTheTerminal(t *testing.T) {
 
 // With --attach the agent's terminal opens as soon as it starts, and Ctrl-Q comes back to the lines of the run.
 func TestRunAttachesToTheAgent(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	g := s.show(120, 40, s.program+" run Paint the form --attach --harness script:"+s.write("paint.yaml", `
 worker:

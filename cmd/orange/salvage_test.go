@@ -10,6 +10,7 @@ import (
 // What an agent committed in a submodule, changed there, staged and changed again comes
 // back by the commands that are printed, though the workspace is gone.
 func TestSalvagedWorkIsBroughtBackByThePrintedCommands(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless", "--setup", "git -c protocol.file.allow=always submodule --quiet update --init")
 	library := filepath.Join(s.dir, "library")
 	s.git(s.dir, "init", "-q", "-b", "main", library)

@@ -47,6 +47,7 @@ func isSearch(args []string) bool {
 // TestStories runs testdata/script/*.txtar, each with a data folder, a user and
 // servers of its own. The commands beside orange are in script_commands_test.go.
 func TestStories(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: filepath.Join("testdata", "script"), Setup: setUp, RequireUniqueNames: true, Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -59,6 +60,7 @@ func TestStories(t *testing.T) {
 
 // What new users try first was once written down as 35 habits. The first line of a story says which of them it shows.
 func TestEveryHabitHasAStory(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "script", "habit_*.txtar"))
 	check(t, err)
 	shown := map[string]bool{}

@@ -103,6 +103,7 @@ worker:
 
 // A commit is seen on the state's stream, and what an agent prints on the screen's.
 func TestWorkAndScreensAreSeenAsTheyHappen(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		id := s.create("feature", seenScript)
 		s.alive(id, 1)
@@ -189,6 +190,7 @@ func wantLine(t *testing.T, err error, words string) {
 }
 
 func TestWhatAnAgentLeftIsSeen(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", "worker:\n  - run: seq 1 5000\n  - print: the last line\n  - exit: 3\n")
 	s.await(id, "it has ended", func(t task.Task) bool { return t.AttemptCount() > 1 || len(t.Attempts) == 0 && t.Crashed != "" })
@@ -214,6 +216,7 @@ func TestWhatAnAgentLeftIsSeen(t *testing.T) {
 }
 
 func TestEveryWorkflowThatIsKnownCanBeRead(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	mine, _ := builtin.Text("orange")
 	mine = strings.Replace(mine, "name: orange", "name: mine", 1)

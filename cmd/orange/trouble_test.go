@@ -42,6 +42,7 @@ waitpid($pid, 0);
 `
 
 func TestAnAgentWhoseProcessIsGoneIsNoPerson(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("perl"); err != nil {
 		t.Skip("perl is not installed: nothing else here forks between two calls")
 	}
@@ -62,6 +63,7 @@ worker:
 }
 
 func TestAnothersMarkDoesNotLetAProcessEscape(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:
@@ -76,6 +78,7 @@ worker:
 }
 
 func TestTheServerLeavesWhileASetUpRuns(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless", "--setup", "test -e ../../../again || { touch ../../../again; exec sleep 1000; }")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	s.eventually("the set-up runs", func() bool { return s.has("again") })
@@ -87,6 +90,7 @@ func TestTheServerLeavesWhileASetUpRuns(t *testing.T) {
 }
 
 func TestAWaitingShimGetsItsOrdersFromTheNextServer(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	s.orange("pause")
 	id := s.create("feature", "worker:\n  - idle:\n")
@@ -107,6 +111,7 @@ func TestAWaitingShimGetsItsOrdersFromTheNextServer(t *testing.T) {
 }
 
 func TestAPausedTaskThatIsCancelledIsCleanedUp(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	child := s.alive(id, 1).Child.PID
@@ -119,6 +124,7 @@ func TestAPausedTaskThatIsCancelledIsCleanedUp(t *testing.T) {
 }
 
 func TestTheEndOfOneAttemptIsNotTheEndOfAnother(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless", "--pool-size", "3")
 	a := s.create("first", `
 worker:
@@ -143,6 +149,7 @@ worker:
 }
 
 func TestATaskNeverHasTheDefaultBranch(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	s.git(s.repo, "checkout", "-q", "-b", "mine")
 	id := s.create("feature", `
@@ -157,6 +164,7 @@ worker:
 }
 
 func TestARecordThatCannotBeReadIsNoDeath(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", "worker:\n  - idle:\n")
 	started := s.alive(id, 1)
@@ -180,6 +188,7 @@ func TestARecordThatCannotBeReadIsNoDeath(t *testing.T) {
 }
 
 func TestAMessageIsNotTheAnswerToAQuestion(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	id := s.create("feature", `
 worker:
@@ -219,6 +228,7 @@ reviewer:
 }
 
 func TestAnImportedAttemptIsOver(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", "worker:\n  - run: orange task update --status clarification\n  - idle:\n")
 	s.reaches(id, "clarification")
@@ -230,6 +240,7 @@ func TestAnImportedAttemptIsOver(t *testing.T) {
 }
 
 func TestADeliveryThatFailsHoldsUpNeitherMergeNorCancel(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless", "--pool-size", "3", "--delivery", "push") // there is no remote
 	merge, cancel := s.create("merge", diligent), s.create("cancel", diligent)
 	for _, id := range []task.ID{merge, cancel} {

@@ -19,6 +19,7 @@ func shownScreen(words string) func(task.Task) bool {
 
 // A program that opened a menu after its turn gets no key that a person did not press.
 func TestNothingIsTypedIntoAMenu(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	id := s.create("feature", `
 worker:
@@ -53,6 +54,7 @@ reviewer:
 }
 
 func TestNothingIsTypedWhileSomebodyReadsTheHistory(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	id := s.create("feature", `
 worker:

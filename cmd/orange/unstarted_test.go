@@ -33,6 +33,7 @@ func (s *env) awaitWanted(id task.ID, kind explain.ItemKind) explain.Item {
 }
 
 func TestAnAgentThatStandsStillAtItsStartIsInTheInbox(t *testing.T) {
+	t.Parallel()
 	s := openFake(t, "tmux", `
 printf '+-----------------+\n| Which moon?     |\n| 1. Luna  2. Io  |\n+-----------------+\nkey ...6789abcdef\n'
 stty -echo
@@ -61,6 +62,7 @@ exec sleep 1000
 }
 
 func TestAnAgentThatCannotStartIsNoCrash(t *testing.T) {
+	t.Parallel()
 	for _, sessions := range []string{"tmux", "headless"} {
 		t.Run(sessions, func(t *testing.T) {
 			s := openFake(t, sessions, "echo 'missing FOO: set it to sk-ant-api03-0123456789abcdef' >&2\nexit 3\n")
@@ -85,6 +87,7 @@ func TestAnAgentThatCannotStartIsNoCrash(t *testing.T) {
 
 // tmux still has output to hand over when the agent ends.
 func TestTheLastLinesOfALongOutputAreShown(t *testing.T) {
+	t.Parallel()
 	s := openFake(t, "tmux", "seq 1 20000\necho 'missing FOO: set it' >&2\nexit 3\n")
 	id := s.createWith("feature", "--harness", "claude")
 	if it := s.awaitWanted(id, explain.ItemNotStarted); !strings.Contains(it.Text, "missing FOO: set it (code 3)") {
@@ -93,6 +96,7 @@ func TestTheLastLinesOfALongOutputAreShown(t *testing.T) {
 }
 
 func TestAFailedTurnIsInTheInbox(t *testing.T) {
+	t.Parallel()
 	s := openFake(t, "tmux", `
 echo '{"session_id":"one"}' | orange hook claude UserPromptSubmit
 echo '{"session_id":"one","error":"invalid_request","last_assistant_message":"API Error: 400 no such model"}' | orange hook claude StopFailure

@@ -17,6 +17,7 @@ import (
 
 // TestTheWebPageIsForPeople has an agent try to use it with the person's own token.
 func TestTheWebPageIsForPeople(t *testing.T) {
+	t.Parallel()
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip("there is no bash, with which the agent speaks TCP")

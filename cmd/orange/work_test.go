@@ -14,6 +14,7 @@ import (
 )
 
 func TestReviewsGoBackAndForth(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		// Without a terminal a worker ends after its turn, and is started again with the message.
 		id := s.create("feature", `
@@ -47,6 +48,7 @@ reviewer#2:
 }
 
 func TestAPersonAsksForChangesAndAnswersQuestions(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	id := s.create("feature", `
 worker:
@@ -87,6 +89,7 @@ reviewer:
 }
 
 func TestConditionsAreSeenAndAreNoCrash(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux", "--pool-size", "3")
 	asking := s.create("asking", `
 worker:
@@ -129,6 +132,7 @@ worker#2:
 }
 
 func TestAnAgentMayOnlyWhatItsRoleMay(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		other := s.create("other", "worker:\n  - idle:\n")
 		id := s.create("feature", fmt.Sprintf(`
@@ -176,6 +180,7 @@ worker:
 }
 
 func TestNoSecretIsWrittenDown(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	s.orange("stop")
 	s.environ = append(s.environ, "ANTHROPIC_API_KEY=planted-provider-key", "GITHUB_TOKEN=planted-forge-token", "LINEAR_API_KEY=planted-tracker-token")
@@ -205,6 +210,7 @@ func TestNoSecretIsWrittenDown(t *testing.T) {
 }
 
 func TestAPromptArrivesWhateverIsInIt(t *testing.T) {
+	t.Parallel()
 	both(t, func(t *testing.T, s *env) {
 		var special strings.Builder
 		for c := rune(1); c < 0x250; c++ {
@@ -229,6 +235,7 @@ func TestAPromptArrivesWhateverIsInIt(t *testing.T) {
 }
 
 func TestBranchesOfAnyName(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux", "--pool-size", "8")
 	s.refused("is not a name git accepts", "task", "create", "two..dots", "x", "--project", "shop", "--harness", "command:true")
 	for _, branch := range []string{"a/b/c", "grün/🍊", "v1.2.3", "x#(touch${IFS}never)", "50%", "it's", `"q"`, "a$b;c&d"} {
@@ -251,6 +258,7 @@ func TestBranchesOfAnyName(t *testing.T) {
 }
 
 func TestARenamedBranchIsRenamedEverywhere(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "tmux")
 	id := s.create("orange-tasks/x", `
 worker:
@@ -274,6 +282,7 @@ worker:
 }
 
 func TestNothingIsLostWhenAWorkspaceIsGivenBack(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	s.write("shop/.gitignore", "*.cache\n")
 	s.git(s.repo, "add", ".gitignore")
@@ -312,6 +321,7 @@ worker:
 }
 
 func TestTheDefaultBranchMoved(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", diligent)
 	s.reaches(id, "reviewing")
@@ -349,6 +359,7 @@ func (s *env) withoutLandings(workflow string) {
 }
 
 func TestAConflictChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	s.withoutLandings("orange")
 	id := s.create("feature", strings.Replace(diligent, "{task}.txt", "README", 1))
@@ -367,6 +378,7 @@ func TestAConflictChangesNothing(t *testing.T) {
 
 // Where work cannot be sent back, a person resolves the conflict and merges again.
 func TestAConflictIsResolvedByAPersonWhereWorkCannotBeSentBack(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	s.withoutLandings("orange-direct")
 	_, short, _ := strings.Cut(strings.Replace(diligent, "{task}.txt", "README", 1), "update --status working\n")
@@ -424,6 +436,7 @@ worker:
 }
 
 func TestBudgetsStopAgents(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless", "--max-task-cost", "0.05")
 	id := s.create("feature", `
 worker:
@@ -442,6 +455,7 @@ worker:
 }
 
 func TestFinishedWorkIsPushed(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	remote := filepath.Join(s.dir, "remote.git")
 	s.git(s.dir, "init", "-q", "--bare", "-b", "main", remote)
@@ -464,6 +478,7 @@ func TestFinishedWorkIsPushed(t *testing.T) {
 }
 
 func TestAForkBeginsWhereTheTaskStood(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless", "--pool-size", "3")
 	id := s.create("feature", diligent)
 	s.reaches(id, "reviewing")
@@ -487,6 +502,7 @@ func TestAForkBeginsWhereTheTaskStood(t *testing.T) {
 }
 
 func TestAnEditorMayReplaceTASKmd(t *testing.T) {
+	t.Parallel()
 	s := openEnv(t, "headless")
 	id := s.create("feature", `
 worker:

@@ -83,6 +83,7 @@ func TestAFolderThatIsNoWorktreeOpensNoGate(t *testing.T) {
 
 // Whatever happens to a worktree, the next agent works on the branch of its task.
 func TestAWorktreeThatWasRemovedIsMadeAgain(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string]func(s *env, dir string){
 		"removed": func(s *env, dir string) { check(s.t, os.RemoveAll(dir)) },
 		"removed and pruned": func(s *env, dir string) {

@@ -52,6 +52,14 @@ func SoakSeed(t testing.TB) (seed uint64, ok bool) {
 	return seed, true
 }
 
+// OncePerSoak says that a test takes long and is the same each time: make soak runs it in one of ten rounds.
+func OncePerSoak(t testing.TB) {
+	t.Helper()
+	if seed, ok := SoakSeed(t); ok && seed%10 != 1 {
+		t.Skip("it is the same in each round of make soak: it runs in one of ten")
+	}
+}
+
 // SoakOnly returns the numbers in ORANGE_SOAK_ONLY, "246,624": a test of random cases runs only these of its seed.
 func SoakOnly(t testing.TB) []int {
 	t.Helper()

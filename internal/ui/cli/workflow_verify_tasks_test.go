@@ -16,6 +16,7 @@ var updateReports = flag.Bool("update-reports", false, "write the reports of wor
 // The reports of several tasks are those of testdata.
 func TestTheReportOfSeveralTasks(t *testing.T) {
 	testneeds.ModelChecker(t)
+	testneeds.OncePerSoak(t)
 	files, err := filepath.Abs("../../core/verify/testdata")
 	if err != nil {
 		t.Fatal(err)
