@@ -29,7 +29,7 @@ if [ "${1:-}" = --one ]; then
 	package=$(cat "$work/bin/$name.package") run=$SOAK_RUN start=$(date +%s)
 	cd "$(cat "$work/bin/$name.dir")"
 	outcome=passed
-	if ! "$work/bin/$name.test" -test.timeout 90m -test.run "$run" >"$log" 2>&1; then
+	if ! "$work/bin/$name.test" -test.timeout 90m -test.parallel 4 -test.run "$run" >"$log" 2>&1; then
 		outcome="FAILED, see $log"
 		: >"$work/log/$round-$name.failed"
 	fi
