@@ -31,7 +31,7 @@ type backlog struct {
 	program string
 	dir     string
 	home    string
-	people  *mcp.ClientSession
+	people  func() (*mcp.ClientSession, error) // starts the server on first use
 
 	mu     sync.Mutex
 	print  string
@@ -59,18 +59,30 @@ func backlogProgram(t testing.TB) string {
 	return program
 }
 
-func newBacklog(t testing.TB) *backlog {
+// initBacklog creates an empty board. The program takes about a second for it, so stories copy one board.
+func initBacklog(t testing.TB) (dir string) {
 	t.Helper()
 	w := &backlog{program: backlogProgram(t), dir: t.TempDir(), home: t.TempDir()}
 	w.run(t, "git", "init", "-q", ".")
 	w.run(t, w.program, "init", "Scratch", "--defaults", "--integration-mode", "none", "--check-branches", "false", "--include-remote", "false", "--auto-open-browser", "false")
 	w.statuses(t, trackertest.Columns)
-	s, err := mcp.NewClient(&mcp.Implementation{Name: "people", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: w.command(w.program, "mcp", "start", "--cwd", w.dir)}, nil)
-	if err != nil {
+	return w.dir
+}
+
+// newBacklog returns a copy of an empty board.
+func newBacklog(t testing.TB, empty string) *backlog {
+	t.Helper()
+	w := &backlog{program: backlogProgram(t), dir: t.TempDir(), home: t.TempDir()}
+	if err := os.CopyFS(w.dir, os.DirFS(empty)); err != nil {
 		t.Fatal(err)
 	}
-	w.people = s
-	t.Cleanup(func() { s.Close() })
+	w.people = sync.OnceValues(func() (*mcp.ClientSession, error) {
+		s, err := mcp.NewClient(&mcp.Implementation{Name: "people", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: w.command(w.program, "mcp", "start", "--cwd", w.dir)}, nil)
+		if err == nil {
+			t.Cleanup(func() { s.Close() })
+		}
+		return s, err
+	})
 	return w
 }
 
@@ -126,7 +138,11 @@ func (w *backlog) OpenClient(t testing.TB) trackers.Backend {
 // ask has the people's server do something.
 func (w *backlog) ask(t testing.TB, tool string, args map[string]any) string {
 	t.Helper()
-	r, err := w.people.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: args})
+	people, err := w.people()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := people.CallTool(context.Background(), &mcp.CallToolParams{Name: tool, Arguments: args})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,6 +328,6 @@ func (w *backlog) CountWrites() int {
 func (w *backlog) CanDo(string) bool { return false }
 
 func TestBacklog(t *testing.T) {
-	backlogProgram(t)
-	trackertest.RunTracker(t, func(t *testing.T) trackertest.World { return newBacklog(t) })
+	empty := initBacklog(t)
+	trackertest.RunTracker(t, func(t *testing.T) trackertest.World { return newBacklog(t, empty) })
 }

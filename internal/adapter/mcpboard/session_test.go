@@ -284,7 +284,7 @@ func TestOptionsThatAreNone(t *testing.T) {
 
 // A status that was renamed is known as soon as the words are read again.
 func TestBacklogStatusIsRenamed(t *testing.T) {
-	w := newBacklog(t)
+	w := newBacklog(t, initBacklog(t))
 	b := open(t, w.options())
 	if _, err := b.ReadVocabulary(t.Context()); err != nil {
 		t.Fatal(err)
