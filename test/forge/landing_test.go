@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	landingTasks = 4
+	landingTasks = 12
 	ciName       = "ci/test"
 )
 

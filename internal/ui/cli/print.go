@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	charm "github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"orange/internal/view/ansi"
 	"orange/internal/view/humanize"
@@ -32,8 +34,16 @@ func usageError(format string, args ...any) error {
 	return exitError{code: exitUsage, err: fmt.Errorf(format, args...)}
 }
 
+// valueForms says how to write the value of a flag, by its type.
+var valueForms = map[string]string{"int": "a whole number", "duration": "a duration such as 90s, 20m or 2h", "bool": "true or false"}
+
 // asUsageError turns an error of the flag parser into a usage error.
 func asUsageError(cmd *cobra.Command, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if form, ok := valueForms[invalid.GetFlag().Value.Type()]; ok {
+			return usageError("--%s %s: give %s", invalid.GetFlag().Name, strconv.Quote(invalid.GetValue()), form)
+		}
+	}
 	return usageError("%w: see %s --help", err, cmd.CommandPath())
 }
 
