@@ -123,7 +123,7 @@ func TestEachRuleFindsItsOwnFaultAndNothingElse(t *testing.T) {
 // A section that agents only read opens nothing, however it is spelled.
 func TestNoGateRequiresSectionsThatAgentsRead(t *testing.T) {
 	text := readFile(t, "testdata/check/gate-given.yaml")
-	for _, section := range []string{"Requirements", "context", "ANSWER", "Feedback", "Checks", "Last report"} {
+	for _, section := range []string{"Requirements", "context", "ANSWER", "Feedback", "Checks", "Landing", "Last report"} {
 		found := parse(t, "t.yaml", strings.Replace(text, "last  Report", section, 1)).Check()
 		wantOnly(t, found, workflow.RuleGateGiven, "## "+section)
 		if len(found) == 1 && (found[0].Pos.Line != 9 || found[0].Pos.Column != 3) {

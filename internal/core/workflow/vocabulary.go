@@ -27,7 +27,7 @@ var (
 
 // givenSections are sections for agents to read. None of them is an agent's own work, so no
 // gate can require one.
-var givenSections = [...]string{"Requirements", "Context", "Answer", "Feedback", "Checks", "Last report"}
+var givenSections = [...]string{"Requirements", "Context", "Answer", "Feedback", "Checks", "Landing", "Last report"}
 
 func stringsOf[T ~string](list []T) []string {
 	out := make([]string, 0, len(list))
