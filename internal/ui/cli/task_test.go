@@ -372,7 +372,10 @@ func TestTaskWait(t *testing.T) {
 			explain("working", "agent")(w)
 			w.store.Rows = []journal.Row{entry(9, `"seq":5,"type":"task.deleted"`)}
 		}, code: 1, err: "was deleted"},
-		{name: "the time is over", args: "task wait one --for done --timeout 30ms", prepare: explain("agent-review", "agent"), code: 1, err: "orange: task wait: timed out: task oneAAAAA is agent-review, not done"},
+		{name: "the time is over", args: "task wait one --for done --timeout 1ms", prepare: func(w *env) {
+			explain("working", "agent")(w)
+			w.store.Rows = nil
+		}, code: 1, err: "orange: task wait: timed out: task oneAAAAA is working, not done"},
 		{name: "unknown task", args: "task wait nope --for done", code: 1, err: "not found"},
 		{name: "for what", args: "task wait one", code: 2, err: "--for"},
 	})

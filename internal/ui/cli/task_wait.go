@@ -35,12 +35,7 @@ func newTaskWait(deps Deps) *cobra.Command {
 		return nil
 	}
 	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
-		if limit > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, limit)
-			defer cancel()
-		}
-		w := waiter{session: s, want: want}
+		w := waiter{session: s, want: want, limit: limit}
 		if err := w.waitForStatus(ctx, args[0]); err != nil {
 			if errors.Is(err, context.DeadlineExceeded) {
 				return fmt.Errorf("timed out: task %s is %s, not %s", shortID(w.id), w.status, want)
@@ -56,6 +51,7 @@ func newTaskWait(deps Deps) *cobra.Command {
 type waiter struct {
 	session
 	want   string
+	limit  time.Duration // how long to wait, 0 for ever
 	id     string
 	status string
 	seq    int // the last entry that is reflected in status
@@ -73,6 +69,11 @@ func (w *waiter) waitForStatus(ctx context.Context, id string) error {
 	w.id, w.status = string(v.Task.ID), v.Task.Status
 	if err := w.requireKnownState(ctx, v.Task.WorkflowHash); err != nil {
 		return err
+	}
+	if w.limit > 0 { // begins when the state is known, so that the error can name it
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.limit)
+		defer cancel()
 	}
 	watch := client.EventOptions{Task: w.id, Opened: func() error { return w.checkNow(ctx) }}
 	err = w.FollowEvents(ctx, watch, func(e client.StreamEvent) error { return w.handleEntry(ctx, e.Entry) })
