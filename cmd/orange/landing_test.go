@@ -223,3 +223,24 @@ func TestASquashIsNotRepeatedAfterACrash(t *testing.T) {
 	}
 	s.sound(id)
 }
+
+// Work keeps its workspace until it has landed. If it is made to land after a task that needs the same workspace, a person
+// is told, and the command that they are told helps.
+func TestAPoolInADeadlockIsReported(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "solo", "--pool-size", "1")
+	first := s.create("first", hands("a", "a"))
+	s.reaches(first, "reviewing")
+	second := s.create("second", hands("b", "b"))
+	hasAll(t, "the inbox before", s.orange("inbox"), "first")
+	s.orange("task", "update", string(first), "--after", string(second))
+	const command = "orange project update shop --pool-size 2"
+	hasAll(t, "the inbox", s.orange("inbox"), "every workspace of shop has work that waits to land after a task that waits for a workspace", command)
+	s.orange(strings.Fields(command)[1:]...)
+	s.reaches(second, "reviewing")
+	s.orange("task", "merge", string(second))
+	s.orange("task", "merge", string(first))
+	if inbox := s.orange("inbox"); strings.Contains(inbox, "every workspace") {
+		t.Errorf("the inbox still has it:\n%s", inbox)
+	}
+}

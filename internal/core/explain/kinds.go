@@ -30,6 +30,7 @@ const (
 	ItemPaused     ItemKind = "paused"      // a person paused everything
 	ItemBlocked    ItemKind = "blocked"     // the task is after one that ended without landing
 	ItemHeld       ItemKind = "held"        // work waits in a landing queue that a person holds
+	ItemPool       ItemKind = "pool"        // work that holds every workspace waits for tasks that need one
 	ItemGit        ItemKind = "git"         // git would run programs that no person has trusted
 )
 
@@ -80,6 +81,7 @@ var itemKinds = [...]KindInfo{
 	{Kind: ItemBoard, Badge: "You: tag the card", Notice: "a card waits for a tag or a move", Weight: WorkWaits, Picture: "eyes", Complete: true},
 	{Kind: ItemBlocked, Badge: "You: unblock", Notice: "a task is after one that was cancelled", Weight: WorkWaits, Picture: "warning", Alarming: true, Complete: true},
 	{Kind: ItemHeld, Badge: "You: resume the landing queue", Notice: "work waits in a landing queue that is held", Verb: VerbResumeLanding, Weight: WorkWaits, Timeless: true, Complete: true, Unnoticed: true},
+	{Kind: ItemPool, Badge: "You: add a workspace", Notice: "every workspace has work that waits for a task without one", Verb: VerbEnlargePool, Weight: WorkWaits, Alarming: true, Timeless: true, Complete: true, Unnoticed: true},
 	{Kind: ItemGit, Badge: "You: look at what git would run", Notice: "git would run programs that nobody has trusted", Weight: WorkWaits, Timeless: true, Unnoticed: true},
 	{Kind: ItemStart, Badge: "backlog", Notice: "a task was created and not started", Verb: VerbSpawn, Weight: NothingStops, Complete: true},
 }

@@ -21,6 +21,7 @@ const (
 
 	VerbDropAfter     = "not-after"   // removes a dependency on another task
 	VerbResumeLanding = "land-resume" // lets the landing queues of a project go on
+	VerbEnlargePool   = "pool-size"   // gives a project more workspaces
 )
 
 // An Action is something that a person does to help. Each surface offers it in its own form: as a
@@ -31,6 +32,7 @@ type Action struct {
 	To      string   `json:"to,omitempty"`   // the state, for VerbMove
 	Note    string   `json:"note,omitempty"` // the note that goes with it
 	Project string   `json:"project,omitempty"`
+	Size    int      `json:"size,omitempty"` // the number of workspaces, for VerbEnlargePool
 	Card    string   `json:"card,omitempty"`
 	Tags    []string `json:"tags,omitempty"` // tags to set
 	Untags  []string `json:"untags,omitempty"`

@@ -5,6 +5,9 @@ import "orange/internal/core/task"
 // Kinds returns the kinds of states.
 func Kinds() []Kind { return []Kind{Queued, Agent, CheckDo, Waiting, HumanDo, Halt, Terminal} }
 
+// GoesOn reports whether a task in a state of this kind goes on by itself, because agents or checks are at work.
+func (k Kind) GoesOn() bool { return k == Agent || k == CheckDo }
+
 // The words that a file may use where one of a fixed list is expected. Parse and Schema use the
 // same lists.
 var (

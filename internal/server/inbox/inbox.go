@@ -46,7 +46,7 @@ func New(o Sources) *Inbox { return &Inbox{Sources: o} }
 // Load lists what waits for a person. For a task that holds a workspace, Frees is the number of tasks of the project that
 // are queued for one.
 func (s *Inbox) Load(ctx context.Context, project string) ([]explain.Item, error) {
-	b := listing{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}, lands: map[string]int{}}
+	b := listing{s: s, bound: map[task.ID]bool{}, queued: map[string]int{}, lands: map[string]int{}, pools: map[string][]explain.PoolTask{}}
 	if s.Paused() {
 		b.items = append(b.items, explain.PausedItem())
 	}
@@ -68,6 +68,7 @@ func (s *Inbox) Load(ctx context.Context, project string) ([]explain.Item, error
 	}
 	for _, p := range s.Projects() {
 		b.items = append(b.items, explain.HeldItems(p.Name, p.HoldLanding, b.lands[p.Name])...)
+		b.items = append(b.items, explain.PoolItems(p.Name, p.PoolSize, b.pools[p.Name])...)
 	}
 	ended, err := s.Tasks.NeedAttention() // a task that is over may need somebody too
 	for _, t := range ended {
@@ -90,6 +91,7 @@ type listing struct {
 	bound  map[task.ID]bool // holds a workspace
 	queued map[string]int   // tasks that wait for one, by project
 	lands  map[string]int   // tasks that wait to land, by project
+	pools  map[string][]explain.PoolTask
 }
 
 func (b *listing) addTask(t task.Task) {
@@ -105,6 +107,8 @@ func (b *listing) addTask(t task.Task) {
 		b.items = append(b.items, explain.Item{Task: t.ID, Project: t.Project, Status: t.Status, Kind: explain.ItemAttention, Text: err.Error(), Since: t.Since})
 		return
 	}
+	state, known := def.ForTask(t.Checks).StateNamed(t.Status)
+	b.pools[t.Project] = append(b.pools[t.Project], explain.PoolTask{ID: t.ID, Holds: t.Workspace != "", Queued: t.Queued, Works: known && state.Kind.GoesOn(), After: t.Predecessors})
 	if it, ok := explain.InboxItem(def, t); ok {
 		it.SetReasons(b.s.Reasons(&t))
 		b.items = append(b.items, it)

@@ -59,6 +59,9 @@ func (m *model) runKey(key string) tea.Cmd {
 			case explain.ItemGit:
 				m.showNote("look at it, then run %s", it.Do)
 				return nil
+			case explain.ItemPool:
+				m.showNote("add a workspace with %s", it.Do)
+				return nil
 			case explain.ItemHeld:
 				m.showNote("let the work land with %s", it.Do)
 				return nil

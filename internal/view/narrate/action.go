@@ -1,6 +1,7 @@
 package narrate
 
 import (
+	"strconv"
 	"strings"
 
 	"orange/internal/core/engine"
@@ -19,6 +20,8 @@ func FormatCommand(a explain.Action) string {
 		return "orange doctor"
 	case explain.VerbResumeLanding:
 		return "orange land resume " + a.Project
+	case explain.VerbEnlargePool:
+		return "orange project update " + a.Project + " --pool-size " + strconv.Itoa(a.Size)
 	case explain.VerbTrustGit:
 		return "orange project update " + a.Project + " --trust-git"
 	case explain.VerbShowCard:

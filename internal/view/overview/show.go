@@ -202,7 +202,10 @@ func (s *State) ApplyChange(c Change) {
 // InboxItems returns what waits for a person: first what frees other tasks, then by age. The backlog comes last.
 func (s *State) InboxItems() []explain.Item {
 	queued, held := map[string]int{}, map[string]int{} // for a workspace, and to land, by project
+	pools := map[string][]explain.PoolTask{}
 	for i := range s.Tasks {
+		r := &s.Tasks[i]
+		pools[r.Project] = append(pools[r.Project], explain.PoolTask{ID: r.ID, Holds: r.Workspace != "", Queued: r.Queued, Works: r.Kind.GoesOn(), After: r.After})
 		if s.Tasks[i].Queued {
 			queued[s.Tasks[i].Project]++
 		}
@@ -217,6 +220,7 @@ func (s *State) InboxItems() []explain.Item {
 	for _, p := range s.Projects {
 		out = append(out, explain.GitItems(p.Name, p.Git)...)
 		out = append(out, explain.HeldItems(p.Name, p.HoldLanding, held[p.Name])...)
+		out = append(out, explain.PoolItems(p.Name, p.Pool, pools[p.Name])...)
 	}
 	for i := range out {
 		narrate.AddCommand(&out[i])
