@@ -115,6 +115,7 @@ var everywhere = []string{"internal/lazy"}
 // homes says where a third-party module may be imported. Tests may use any.
 var homes = map[string][]string{
 	"github.com/spf13/cobra":          {"internal/ui/cli"},
+	"github.com/spf13/pflag":          {"internal/ui/cli"},
 	"github.com/goccy/go-yaml":        {"internal/core/workflow", "internal/core/taskfile", "internal/core/signal", "internal/adapter/harness"},
 	"github.com/yuin/goldmark":        {"internal/core/taskfile", "internal/view/markdown"},
 	"github.com/expr-lang/expr":       {"internal/core/workflow"},

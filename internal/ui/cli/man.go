@@ -189,7 +189,7 @@ func flagTerm(short, name, kind, usage string) string {
 	if short != "" {
 		out = bold("-"+short) + ", " + out
 	}
-	value := map[string]string{"string": "text", "stringArray": "text", "int": "number", "uint64": "number", "duration": "time", "bool": ""}
+	value := map[string]string{"string": "text", "stringArray": "text", "int": "number", "uint64": "number", "duration": "time", "age": "time", "bool": ""}
 	word, known := value[kind]
 	if !known {
 		word = kind

@@ -156,7 +156,7 @@ type days time.Duration
 func (d *days) String() string { return formatSpan(time.Duration(*d)) }
 
 // Type implements pflag.Value.
-func (d *days) Type() string { return "duration" }
+func (d *days) Type() string { return "age" }
 
 // Set implements pflag.Value.
 func (d *days) Set(text string) error {
