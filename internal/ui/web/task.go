@@ -166,7 +166,9 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 	out.addActions()
 	switch out.Tab {
 	case tabChanges:
-		out.Handoff = handoffOf(&v.Task)
+		if out.Handoff = handoffOf(&v.Task); out.Handoff == nil && out.Look.Kind == workflow.HumanDo {
+			out.Reasons = append(sectionReason(&v, "Handoff"), out.Reasons...)
+		}
 		if !out.Partial {
 			s.addDiff(r, out, said)
 		}

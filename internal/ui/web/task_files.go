@@ -24,7 +24,7 @@ func (s *Site) addDiff(r *http.Request, out *taskPage, said *taskWords) {
 	out.Diff = taskDiffOf(out.Task.ID, d, view)
 	s.diffs.storeDiff(out.Task.ID, out.Diff.Version, d)
 	out.Diff.Whole = said.whole
-	out.Diff.May = out.mayRequestChanges() || said.whole != "" || len(said.remarks) > 0
+	out.Diff.May = out.MayReview() || said.whole != "" || len(said.remarks) > 0
 	out.Diff.chooseShown(view, said.remarks)
 	for _, f := range out.Diff.Files {
 		if f.May = out.Diff.May; f.Shown {
@@ -34,8 +34,8 @@ func (s *Site) addDiff(r *http.Request, out *taskPage, said *taskWords) {
 	out.Diff.placeRemarks(said.remarks)
 }
 
-// mayRequestChanges reports whether a person may send the work back.
-func (p *taskPage) mayRequestChanges() bool {
+// MayReview reports whether a person may send the work back.
+func (p *taskPage) MayReview() bool {
 	return slices.ContainsFunc(p.Look.Moves, func(m explain.Move) bool { return m.As == "request-changes" })
 }
 

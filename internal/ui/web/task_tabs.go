@@ -1,6 +1,7 @@
 package web
 
 import (
+	"html/template"
 	"net/http"
 	"slices"
 	"strconv"
@@ -8,8 +9,11 @@ import (
 
 	"orange/internal/core/explain"
 	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
 	"orange/internal/view/ansi"
+	"orange/internal/view/humanize"
+	"orange/internal/view/markdown"
 	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
 	"orange/internal/wire"
@@ -172,4 +176,37 @@ func (p *taskPage) describeBlock(v *wire.TaskDetails) []taskFact {
 		out = append(out, taskFact{"Landing", ansi.OneLine(text), ""})
 	}
 	return out
+}
+
+// DecideHref returns where the decision is made, or "" if this tab shows it.
+func (p *taskPage) DecideHref() string {
+	tab := tabOverview
+	if p.MayReview() {
+		tab = tabChanges
+	}
+	if p.Tab == tab || p.Tab == tabTerminal && tab != tabChanges {
+		return ""
+	}
+	return "/tasks/" + string(p.Task.ID) + "?tab=" + tab + "#task-decide"
+}
+
+// WantsText returns what the task needs a person for. The page shows the questions themselves.
+func (p *taskPage) WantsText() string {
+	text, _, _ := strings.Cut(p.Look.Text, ": see ## ")
+	return text
+}
+
+// sectionReason returns a section of TASK.md as a quotation, or nothing if there is none.
+func sectionReason(v *wire.TaskDetails, name string) []reason {
+	doc, err := taskfile.Parse([]byte(v.Body))
+	if err != nil {
+		return nil
+	}
+	for _, s := range doc.Sections() {
+		if s.Name == name && strings.TrimSpace(s.Text) != "" {
+			text := template.HTML(markdown.RenderHTML(withoutComments(humanize.Cut(s.Text, maxWritten)))) //nolint:gosec // HTML in it is text
+			return []reason{{Heading: name, Text: text}}
+		}
+	}
+	return nil
 }

@@ -51,7 +51,7 @@ func taskFacts(p *taskPage) []taskFact {
 		}
 		add("Pull request", strings.TrimSpace(text+" "+strings.ToLower(r.State)+" "+describeChecks(r.Checks)), safeURL(r.URL))
 	}
-	if w := p.Look.Work; w != nil {
+	if w := p.Look.Work; w != nil && (w.Commits > 0 || w.Added > 0 || w.Deleted > 0) {
 		add("Work", fmt.Sprintf("%s, +%d −%d", humanize.Plural(w.Commits, "commit"), w.Added, w.Deleted), "")
 	}
 	add("Tracker", t.TrackerRef, "")

@@ -105,6 +105,7 @@ if (files.length) {
     if (f.dataset.part) near.observe(f);
   }
 }
+if (innerWidth < 992 && $("task-tree")) $("task-tree").open = false;
 const open = () => { const f = location.hash && document.querySelector(`details.file${CSS.escape ? "#" + CSS.escape(location.hash.slice(1)) : location.hash}`); if (f) f.open = true; };
 addEventListener("hashchange", open);
 
