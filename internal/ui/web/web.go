@@ -57,6 +57,7 @@ type Site struct {
 	said   messageStore
 
 	definitions definitionCache
+	diffs       diffCache
 	recent      stateCache
 }
 
