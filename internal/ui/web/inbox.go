@@ -96,6 +96,8 @@ type inboxItem struct {
 	Quotes                           bool   // the text quotes a reason that is shown below it
 	Work                             card   // the size of the work, and what checked it
 	Screen                           string // the last lines of the agent's terminal
+	Seen                             string // names what the terminal shows, for a key
+	Choices                          []terminalChoice
 }
 
 // itemKey identifies an item in an address. Items about a project or about everything have no task.
@@ -265,7 +267,7 @@ func (s *Site) fullItem(ctx context.Context, it *explain.Item, state *overview.S
 		}
 	}
 	if role := row.AtTerminal(); role != "" {
-		item.Screen = s.lastLines(ctx, string(row.ID), role)
+		item.showTerminal(ctx, s, role)
 	}
 	return item
 }
@@ -273,11 +275,16 @@ func (s *Site) fullItem(ctx context.Context, it *explain.Item, state *overview.S
 // maxScreen is how many lines of a terminal an item shows.
 const maxScreen = 20
 
-// lastLines returns the last lines of an agent's terminal, "" if it cannot be read.
-func (s *Site) lastLines(ctx context.Context, id, role string) string {
-	screen, err := s.o.API.ReadScreen(ctx, id, role)
+// showTerminal adds the last lines of an agent's terminal and the answers of its dialog, if it can be read. A key is
+// pressed only while the terminal still shows what the person saw.
+func (it *inboxItem) showTerminal(ctx context.Context, s *Site, role string) {
+	screen, err := s.o.API.ReadScreen(ctx, it.ID, role)
 	if err != nil {
-		return ""
+		return
+	}
+	it.Role = role
+	if screen.Dialog && screen.Seen != "" {
+		it.Seen, it.Choices = screen.Seen, choicesOf(screen.Choices)
 	}
 	var lines []string
 	for _, line := range screen.Lines {
@@ -290,7 +297,7 @@ func (s *Site) lastLines(ctx context.Context, id, role string) string {
 	for len(lines) > 0 && lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
-	return strings.TrimLeft(strings.Join(lines[max(0, len(lines)-maxScreen):], "\n"), "\n")
+	it.Screen = strings.TrimLeft(strings.Join(lines[max(0, len(lines)-maxScreen):], "\n"), "\n")
 }
 
 // startTasks starts several tasks of the backlog.

@@ -452,6 +452,26 @@ func TestAnswersThatAQuestionOffers(t *testing.T) {
 	}
 }
 
+// A permission is given in the inbox, and only while the terminal shows the dialog that was seen.
+func TestAPermissionIsAnsweredInTheInbox(t *testing.T) {
+	w := newBoardBackend(t)
+	w.askPermission(workingTask)
+	v := newEnv(t, w).visitor(t)
+	_, body := v.get("/inbox?item=" + workingTask)
+	says(t, body, []string{"rm -rf &lt;build&gt;\nDo you want to proceed?</pre>", `name="seen" value="dialog-1"`, `value="1" class="go">Allow: Yes<`, `value="2" class="end">Deny: No, &lt;b&gt;stop`}, []string{"<b>stop"})
+	answer := url.Values{"key": {"1"}, "seen": {"dialog-1"}, "role": {"worker"}, "back": {"/inbox"}}
+	w.mu.Lock()
+	w.screen.Seen = "dialog-2"
+	w.mu.Unlock()
+	if res, body := v.form("/tasks/"+workingTask+"/keys", answer); res.StatusCode != 400 || !strings.Contains(body, "shows something else now") || len(w.keys) > 0 {
+		t.Errorf("another dialog: %d, pressed %q: %s", res.StatusCode, w.keys, body)
+	}
+	answer.Set("seen", "dialog-2")
+	if res, body := v.form("/tasks/"+workingTask+"/keys", answer); res.StatusCode != 303 || !slices.Equal(w.keys, []string{"worker: 1"}) {
+		t.Errorf("%d, pressed %q: %s", res.StatusCode, w.keys, body)
+	}
+}
+
 // Every kind of item has its own word and icon.
 func TestKindsHaveALook(t *testing.T) {
 	text := readFile(t, "kinds.go")

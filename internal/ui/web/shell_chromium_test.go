@@ -16,6 +16,7 @@ func TestInboxAndFrameInABrowser(t *testing.T) {
 	for name, story := range map[string]func(t *testing.T, b *tab){
 		"keys go through the inbox":                        storyInboxKeys,
 		"an offered answer fills the field":                storyOptions,
+		"a permission is given":                            storyAllowInInbox,
 		"an item is snoozed in this browser":               storySnooze,
 		"a draft outlives the page":                        storyDraft,
 		"the palette finds tasks and pages":                storyPalette,
@@ -60,6 +61,22 @@ func storyOptions(t *testing.T, b *tab) {
 	b.wait(`!document.getElementById("i-` + askingTask + `")`)
 	if got := b.env.backend.last(); got.Note != "green" {
 		t.Errorf("the server heard %+v", got)
+	}
+	b.quiet()
+}
+
+func storyAllowInInbox(t *testing.T, b *tab) {
+	b.env.backend.askPermission(workingTask)
+	b.size(390, 844)
+	b.open("/inbox?item=" + workingTask)
+	b.wait(`document.querySelector("#keys-` + workingTask + ` button.go")?.checkVisibility()`)
+	b.shot("allow")
+	eval[bool](b, `document.querySelector("#keys-`+workingTask+` button.go").click(), true`)
+	b.wait(`!document.getElementById("i-` + workingTask + `")`)
+	b.env.backend.mu.Lock()
+	defer b.env.backend.mu.Unlock()
+	if got := b.env.backend.keys; len(got) != 1 || got[0] != "worker: 1" {
+		t.Errorf("pressed %q", got)
 	}
 	b.quiet()
 }
