@@ -296,6 +296,11 @@ func (it *inboxItem) showTerminal(ctx context.Context, s *Site, role string) {
 	if screen.Dialog && screen.Seen != "" {
 		it.Seen, it.Choices = screen.Seen, choicesOf(screen.Choices)
 	}
+	for i := range it.First {
+		if len(it.Choices) > 0 { // the answers are the usual action
+			it.First[i].Class = ""
+		}
+	}
 	var lines []string
 	for _, line := range screen.Lines {
 		var b strings.Builder

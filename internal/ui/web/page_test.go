@@ -458,7 +458,7 @@ func TestAPermissionIsAnsweredInTheInbox(t *testing.T) {
 	w.askPermission(workingTask)
 	v := newEnv(t, w).visitor(t)
 	_, body := v.get("/inbox?item=" + workingTask)
-	says(t, body, []string{"rm -rf &lt;build&gt;\nDo you want to proceed?</pre>", `name="seen" value="dialog-1"`, `value="1" class="go">Allow: Yes<`, `value="2" class="end">Deny: No, &lt;b&gt;stop`}, []string{"<b>stop"})
+	says(t, body, []string{"rm -rf &lt;build&gt;\nDo you want to proceed?</pre>", `name="seen" value="dialog-1"`, `value="1" class="go">Allow: Yes<`, `value="2" class="end">Deny: No, &lt;b&gt;stop`}, []string{"<b>stop", `class="button go"`})
 	answer := url.Values{"key": {"1"}, "seen": {"dialog-1"}, "role": {"worker"}, "back": {"/inbox"}}
 	w.mu.Lock()
 	w.screen.Seen = "dialog-2"

@@ -177,6 +177,7 @@ func storyPhone(t *testing.T, b *tab) {
 	b.shot("phone-board")
 	eval[bool](b, `document.querySelector('#columns a[data-tab=work]').click(), true`)
 	b.wait(`document.querySelector('#columns a[aria-current]')?.dataset.tab === "work"`)
+	b.wait(`Math.abs(document.querySelector("[data-col=work]").getBoundingClientRect().left - document.getElementById("board").getBoundingClientRect().left) < 6`)
 	if eval[bool](b, `document.getElementById("filters").checkVisibility()`) {
 		t.Error("the filters are open")
 	}
