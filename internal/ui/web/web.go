@@ -32,6 +32,7 @@ type SiteOptions struct {
 	Token   string                    // grants reading and acting
 	Codes   *Codes                    // login codes; nil: there are none
 	Input   bool                      // people may type into agents' terminals
+	Dev     bool                      // /style shows every component of the pages
 	MCP     http.Handler              // serves /mcp and authenticates its callers; nil: there is none
 	Who     func(*http.Request) error // returns why a process may not use the site; nil: all processes may
 	Address func() string             // host and port of the listener
@@ -51,10 +52,12 @@ type Site struct {
 	pages  map[string]*template.Template // by name, each within the layout
 	static fs.FS
 	etags  map[string]string // of static files
+	zipped map[string][]byte // static files, compressed
 	tries  bucket
 	said   messageStore
 
 	definitions definitionCache
+	diffs       diffCache
 	recent      stateCache
 }
 
@@ -70,7 +73,7 @@ func New(o SiteOptions) *Site {
 		o.Verify = searchHere
 	}
 	static, _ := fs.Sub(staticFiles, "static")
-	return &Site{o: o, pages: parseTemplates(), static: static, etags: etagsOf(static), tries: bucket{now: o.Now}}
+	return &Site{o: o, pages: parseTemplates(), static: static, etags: etagsOf(static), zipped: compressFiles(static), tries: bucket{now: o.Now}}
 }
 
 // Handler serves the site.
@@ -86,6 +89,8 @@ func (s *Site) Handler() http.Handler {
 	s.workflowRoutes(mux)
 	s.statsRoutes(mux)
 	s.relayRoutes(mux)
+	s.styleRoutes(mux)
+	s.shellRoutes(mux)
 	mux.HandleFunc("GET /static/", s.serveStatic)
 	if s.o.MCP != nil {
 		mux.Handle("/mcp", s.o.MCP)
