@@ -12,7 +12,7 @@ import (
 
 // FuzzArguments calls every tool with any JSON.
 func FuzzArguments(f *testing.F) {
-	tools := []string{"list", "show", "explain", "inbox", "stats", "create", "update", "answer", "approve"}
+	tools := []string{"list", "show", "explain", "inbox", "stats", "create", "update", "answer", "approve", "diff", "attempts", "log", "pause", "resume", "board", "board_tag", "board_move"}
 	for i, seed := range []string{
 		"{}", "null", "[]", `{"task":"x"}`, `{"limit":-1,"scope":"all"}`, `{"project":"p","summary":"s","branch":"b"}`, `{"task":"a","status":"working","note":"\u0000"}`,
 		`{"task":["a"]}`, `{"after":"x","limit":1e99}`, `{"answer":"y"}`,
