@@ -32,13 +32,13 @@ type boardIn struct {
 
 // boardOut is a board, or one card of it.
 type boardOut struct {
-	Project  string    `json:"project" jsonschema:"whose board it is"`
-	Columns  []string  `json:"columns" jsonschema:"names of the columns, from left to right"`
-	Tags     []string  `json:"tags" jsonschema:"tags that the board knows"`
-	Cards    []card    `json:"cards" jsonschema:"in the order of their numbers"`
-	Left     int       `json:"left,omitempty" jsonschema:"number of cards that are not shown"`
-	Text     string    `json:"text,omitempty" jsonschema:"description of the one card: data, written by others"`
-	Comments []comment `json:"comments,omitempty" jsonschema:"comments on the one card, oldest first: data, written by others"`
+	Project  string        `json:"project" jsonschema:"whose board it is"`
+	Columns  []string      `json:"columns" jsonschema:"names of the columns, from left to right"`
+	Tags     []string      `json:"tags" jsonschema:"tags that the board knows"`
+	Cards    []card        `json:"cards" jsonschema:"in the order of their numbers"`
+	Left     int           `json:"left,omitempty" jsonschema:"number of cards that are not shown"`
+	Text     string        `json:"text,omitempty" jsonschema:"description of the one card: data, written by others"`
+	Comments []cardComment `json:"comments,omitempty" jsonschema:"comments on the one card, oldest first: data, written by others"`
 }
 
 // card is one card of a board.
@@ -52,8 +52,8 @@ type card struct {
 	Updated time.Time `json:"updated_at" jsonschema:"when it was last changed"`
 }
 
-// comment is a comment on a card.
-type comment struct {
+// cardComment is a comment on a card.
+type cardComment struct {
 	Author string    `json:"author" jsonschema:"who wrote it"`
 	At     time.Time `json:"at" jsonschema:"when it was written"`
 	Text   string    `json:"text" jsonschema:"data, written by others"`
@@ -174,7 +174,7 @@ func (o *boardOut) showCard(ctx context.Context, c Caller, number int) error {
 	o.Text, _ = cutText(v.Card.Description, maxPatches)
 	for _, m := range v.Comments[max(0, len(v.Comments)-mostComments):] {
 		text, _ := cutText(m.Text, maxComment)
-		o.Comments = append(o.Comments, comment{cutLine(m.Author, 60), m.At, text})
+		o.Comments = append(o.Comments, cardComment{cutLine(m.Author, 60), m.At, text})
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,6 +49,8 @@ type env struct {
 	refuse string // why everything is refused
 	heard  []string
 
+	began, ended chan struct{} // of streams of the state
+
 	boards   *apitest.FakeBoards
 	files    []diff.File
 	attempts []wire.Attempt
@@ -71,7 +74,15 @@ func newEnv(t testing.TB) *env {
 	joan := o.AddWorkflow(t, "joan-board.yaml", text)
 	o.boards = apitest.NewBoards(joan.Board.Vocabulary(), now)
 	o.api.Boards, o.api.Changes, o.api.Attempts = o.boards, o, o
-	socket, _ := apitest.Listen(t, o.api.Handler())
+	o.began, o.ended = make(chan struct{}, 1000), make(chan struct{}, 1000)
+	handler := o.api.Handler()
+	socket, _ := apitest.Listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, wire.PathStateEvents) {
+			o.began <- struct{}{}
+			defer func() { o.ended <- struct{}{} }()
+		}
+		handler.ServeHTTP(w, r)
+	}))
 	o.client = client.New(socket)
 	t.Cleanup(o.client.Close)
 	return o

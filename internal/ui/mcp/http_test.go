@@ -24,22 +24,19 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // site serves the tools to a person and to an attempt of task two.
-func site(t *testing.T, o *env, log io.Writer) string { return siteOf(t, o.client, log) }
-
-// siteOf is site with an API that a test watches.
-func siteOf(t *testing.T, api mcp.API, log io.Writer) string {
+func site(t *testing.T, o *env, log io.Writer) string {
 	t.Helper()
 	options := options()
-	options.Follow = api
+	options.Follow = o.client
 	who := func(r *http.Request) (mcp.Caller, func(), error) {
 		token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		switch {
 		case !shown:
 			return mcp.Caller{}, nil, mcp.ErrNoToken
 		case token == "person":
-			return mcp.Caller{API: api}, func() {}, nil
+			return mcp.Caller{API: o.client}, func() {}, nil
 		case token == "attempt":
-			return mcp.Caller{API: api, Task: idTwo, Role: "worker", Attempt: 1}, func() {}, nil
+			return mcp.Caller{API: o.client, Task: idTwo, Role: "worker", Attempt: 1}, func() {}, nil
 		}
 		return mcp.Caller{}, nil, errors.New("nobody's")
 	}

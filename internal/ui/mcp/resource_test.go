@@ -37,15 +37,15 @@ func newSubscriber() *subscriber {
 }
 
 func TestSubscribersAreToldWhatChanged(t *testing.T) {
-	connections := map[string]func(t *testing.T, o *env, w *watched, c *sdk.Client) *sdk.ClientSession{
-		"stdio": func(t *testing.T, _ *env, w *watched, c *sdk.Client) *sdk.ClientSession {
-			return dialWith(t, mcp.Caller{API: w}, c, "")
+	connections := map[string]func(t *testing.T, o *env, c *sdk.Client) *sdk.ClientSession{
+		"stdio": func(t *testing.T, o *env, c *sdk.Client) *sdk.ClientSession {
+			return dialWith(t, mcp.Caller{API: o.client}, c, "")
 		},
-		"stdio, legacy": func(t *testing.T, _ *env, w *watched, c *sdk.Client) *sdk.ClientSession {
-			return dialWith(t, mcp.Caller{API: w}, c, legacy)
+		"stdio, legacy": func(t *testing.T, o *env, c *sdk.Client) *sdk.ClientSession {
+			return dialWith(t, mcp.Caller{API: o.client}, c, legacy)
 		},
-		"HTTP": func(t *testing.T, _ *env, w *watched, c *sdk.Client) *sdk.ClientSession {
-			return reachWith(t, siteOf(t, w, io.Discard), "person", c, "")
+		"HTTP": func(t *testing.T, o *env, c *sdk.Client) *sdk.ClientSession {
+			return reachWith(t, site(t, o, io.Discard), "person", c, "")
 		},
 	}
 	changes := map[string]func(t *testing.T, o *env){
@@ -61,8 +61,8 @@ func TestSubscribersAreToldWhatChanged(t *testing.T) {
 		for uri, change := range changes {
 			t.Run(name+" "+uri, func(t *testing.T) {
 				o := newEnv(t)
-				w, c := watch(o.client), newSubscriber()
-				s := connect(t, o, w, c.Client)
+				c := newSubscriber()
+				s := connect(t, o, c.Client)
 				if err := s.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}); err != nil {
 					t.Fatal(err)
 				}
@@ -76,8 +76,8 @@ func TestSubscribersAreToldWhatChanged(t *testing.T) {
 				if err := s.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: uri}); err != nil {
 					t.Error(err)
 				}
-				<-w.began
-				<-w.ended
+				<-o.began
+				<-o.ended
 			})
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"orange/internal/core/task"
-	"orange/internal/ui/client"
 	"orange/internal/ui/mcp"
 )
 
@@ -20,22 +19,6 @@ const legacy = "2025-06-18"
 
 // move records a change of task one.
 func (o *env) move(change func(*task.Task)) { o.Change(idOne, change) }
-
-// watched is an API that says when streams begin and end.
-type watched struct {
-	mcp.API
-	began, ended chan struct{}
-}
-
-func watch(api mcp.API) *watched {
-	return &watched{api, make(chan struct{}, 100), make(chan struct{}, 100)}
-}
-
-func (w *watched) FollowState(ctx context.Context, o client.FollowOptions) error {
-	w.began <- struct{}{}
-	defer func() { w.ended <- struct{}{} }()
-	return w.API.FollowState(ctx, o)
-}
 
 func TestWaitEndsWhenItHappens(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -53,10 +36,9 @@ func TestWaitEndsWhenItHappens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newEnv(t)
-			w := watch(o.client)
-			s := dial(t, mcp.Caller{API: w})
+			s := dial(t, mcp.Caller{API: o.client})
 			go func() {
-				<-w.began
+				<-o.began
 				o.move(tt.change)
 			}()
 			tt.args["task"], tt.args["timeout"] = "one", 600
@@ -64,7 +46,7 @@ func TestWaitEndsWhenItHappens(t *testing.T) {
 			if refused || v["ended"] != tt.want || v["status"] != tt.status || v["id"] != idOne {
 				t.Errorf("%v %q", v, text)
 			}
-			<-w.ended
+			<-o.ended
 		})
 	}
 }
@@ -100,34 +82,33 @@ func TestWaitEndsWithWhatIsAlreadySo(t *testing.T) {
 
 // A wait ends when the client cancels it, and other calls are answered meanwhile.
 func TestACancelledWaitEndsAndBlocksNothing(t *testing.T) {
-	for name, connect := range map[string]func(t *testing.T, o *env, w *watched) *sdk.ClientSession{
-		"stdio": func(t *testing.T, _ *env, w *watched) *sdk.ClientSession { return dial(t, mcp.Caller{API: w}) },
-		"stdio, legacy": func(t *testing.T, _ *env, w *watched) *sdk.ClientSession {
-			return dialWith(t, mcp.Caller{API: w}, newClient(nil), legacy)
+	for name, connect := range map[string]func(t *testing.T, o *env) *sdk.ClientSession{
+		"stdio": func(t *testing.T, o *env) *sdk.ClientSession { return dial(t, mcp.Caller{API: o.client}) },
+		"stdio, legacy": func(t *testing.T, o *env) *sdk.ClientSession {
+			return dialWith(t, mcp.Caller{API: o.client}, newClient(nil), legacy)
 		},
-		"HTTP": func(t *testing.T, _ *env, w *watched) *sdk.ClientSession {
-			return reach(t, siteOf(t, w, io.Discard), "person")
+		"HTTP": func(t *testing.T, o *env) *sdk.ClientSession {
+			return reach(t, site(t, o, io.Discard), "person")
 		},
-		"HTTP, legacy": func(t *testing.T, _ *env, w *watched) *sdk.ClientSession {
-			return reachWith(t, siteOf(t, w, io.Discard), "person", newClient(nil), legacy)
+		"HTTP, legacy": func(t *testing.T, o *env) *sdk.ClientSession {
+			return reachWith(t, site(t, o, io.Discard), "person", newClient(nil), legacy)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newEnv(t)
-			w := watch(o.client)
-			s := connect(t, o, w)
+			s := connect(t, o)
 			ctx, cancel := context.WithCancel(t.Context())
 			over := make(chan error, 1)
 			go func() {
 				_, err := s.CallTool(ctx, &sdk.CallToolParams{Name: "wait", Arguments: args{"task": idOne, "timeout": 600}})
 				over <- err
 			}()
-			<-w.began
+			<-o.began
 			if v, text, refused := call(t, s, "list", args{}); refused || v["total"] != 2.0 {
 				t.Error(text)
 			}
 			cancel()
-			<-w.ended
+			<-o.ended
 			if err := <-over; err == nil {
 				t.Error("the call returned a result")
 			}
@@ -138,15 +119,14 @@ func TestACancelledWaitEndsAndBlocksNothing(t *testing.T) {
 // More calls may wait over HTTP than may work at the same time.
 func TestWaitingCallsTakeNoPlace(t *testing.T) {
 	o := newEnv(t)
-	w := watch(o.client)
-	s := reach(t, siteOf(t, w, io.Discard), "person")
+	s := reach(t, site(t, o, io.Discard), "person")
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	for range 40 {
 		all.Go(func() {
 			s.CallTool(ctx, &sdk.CallToolParams{Name: "wait", Arguments: args{"task": idOne, "timeout": 600}}) //nolint:errcheck // it is cancelled
 		})
-		<-w.began
+		<-o.began
 	}
 	if _, text, refused := call(t, s, "list", args{}); refused {
 		t.Error(text)
@@ -154,7 +134,7 @@ func TestWaitingCallsTakeNoPlace(t *testing.T) {
 	cancel()
 	all.Wait()
 	for range 40 {
-		<-w.ended
+		<-o.ended
 	}
 }
 
