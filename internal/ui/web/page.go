@@ -29,7 +29,7 @@ type page struct {
 	Path    string    // path of the request, without the query; "/" after a form
 	Now     time.Time // by the server's clock
 	Row     int64     // row of the journal that the page is current as of; 0 if not known
-	Topic   string    // which events the page receives: "", board, all or task:ID; see live.go
+	Topic   string    // which events the page receives: "", board, all, task:ID or kanban:PROJECT; see live.go
 	Query   string    // the query of the board
 	Paused  bool      // all tasks are paused
 	Wants   int       // number of tasks that wait for a person, -1 if not known
@@ -87,7 +87,7 @@ type navItem struct {
 
 // Nav returns the navigation of every page.
 func (p page) Nav() []navItem {
-	list := []navItem{{Path: "/", Name: "Board"}, {Path: "/inbox", Name: "Inbox", Count: max(p.Wants, 0)}, {Path: "/fleet", Name: "Fleet"}, {Path: "/workflows", Name: "Workflows"}, {Path: "/stats", Name: "Stats"}}
+	list := []navItem{{Path: "/", Name: "Board"}, {Path: "/inbox", Name: "Inbox", Count: max(p.Wants, 0)}, {Path: "/kanban", Name: "Kanban"}, {Path: "/fleet", Name: "Fleet"}, {Path: "/workflows", Name: "Workflows"}, {Path: "/stats", Name: "Stats"}}
 	for i := range list {
 		n := &list[i]
 		n.Here = p.Path == n.Path || n.Path != "/" && strings.HasPrefix(p.Path, n.Path+"/")
