@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"orange/internal/core/board"
@@ -142,6 +143,7 @@ func newServer(ctx context.Context, o ToolOptions) *sdk.Server {
 		Instructions:     instructions,
 		Capabilities:     &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}, Prompts: &sdk.PromptCapabilities{}, Resources: &sdk.ResourceCapabilities{Subscribe: true}},
 		SubscribeHandler: t.subscribe, UnsubscribeHandler: t.unsubscribe,
+		SetCacheable: func(_ context.Context, _ sdk.Request, c *sdk.Cacheable) { c.CacheScope = "private" }, // it is one user's
 	})
 	t.updates.notify = func(uri string) {
 		s.ResourceUpdated(ctx, &sdk.ResourceUpdatedNotificationParams{URI: uri}) //nolint:errcheck // it always returns nil
@@ -170,6 +172,11 @@ func nullArguments(next sdk.MethodHandler) sdk.MethodHandler {
 		}
 		return next(ctx, method, req)
 	}
+}
+
+// invalidRequest returns an error of the protocol, on one line.
+func invalidRequest(err error) error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: cutLine(err.Error(), 2*maxLine)}
 }
 
 // plainErrors shortens errors about arguments to one line. The library would show all arguments.

@@ -47,7 +47,7 @@ func (t *tools) addPrompt(s *sdk.Server, p *sdk.Prompt, write func(ctx context.C
 		defer cancel()
 		text, err := write(ctx, c, req.Params.Arguments)
 		if err != nil {
-			return nil, errors.New(cutLine(err.Error(), 2*maxLine))
+			return nil, invalidRequest(err)
 		}
 		return &sdk.GetPromptResult{Description: p.Description, Messages: []*sdk.PromptMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}, nil
 	})

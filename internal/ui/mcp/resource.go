@@ -113,7 +113,7 @@ func (t *tools) subscribe(ctx context.Context, req *sdk.SubscribeRequest) error 
 		return err
 	}
 	if heldFrom(ctx) != nil && !keepsStream(req.Session) {
-		return errors.New("this connection cannot carry notifications: use wait, orange mcp, or protocol 2026-07-28")
+		return invalidRequest(errors.New("this connection cannot carry notifications: use wait, orange mcp, or protocol 2026-07-28"))
 	}
 	within, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()

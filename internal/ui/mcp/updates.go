@@ -50,7 +50,7 @@ func newUpdates(life context.Context, api StateFollower) *updates {
 // add begins to report the changes of a resource. When it returns, no change is missed.
 func (u *updates) add(ctx context.Context, s subject) error {
 	if u.api == nil {
-		return errors.New("there are no subscriptions here: use wait")
+		return invalidRequest(errors.New("there are no subscriptions here: use wait"))
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -59,12 +59,12 @@ func (u *updates) add(ctx context.Context, s subject) error {
 		return nil
 	}
 	if len(u.subjects) == mostSubjects {
-		return fmt.Errorf("more than %d resources are followed already: end some subscriptions", mostSubjects)
+		return invalidRequest(fmt.Errorf("more than %d resources are followed already: end some subscriptions", mostSubjects))
 	}
 	if u.stop == nil {
 		state, err := u.api.ReadState(ctx, client.StateQuery{})
 		if err != nil {
-			return errors.New(cutLine(err.Error(), maxLine))
+			return invalidRequest(err)
 		}
 		life, stop := context.WithCancel(u.life)
 		u.stop = stop
@@ -204,7 +204,7 @@ func listensAside(next sdk.MethodHandler) sdk.MethodHandler {
 		if method == methodListen {
 			end, err := heldFrom(ctx).beginWaiting()
 			if err != nil {
-				return nil, err
+				return nil, invalidRequest(err)
 			}
 			defer end()
 		}
