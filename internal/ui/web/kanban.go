@@ -44,6 +44,9 @@ type kanbanData struct {
 	Here     string // address of this page
 }
 
+// ProjectChosen returns the project of the board.
+func (d kanbanData) ProjectChosen() string { return d.Project }
+
 // kanbanColumn is a column of a kanban board.
 type kanbanColumn struct {
 	Name  string
@@ -67,13 +70,15 @@ type kanbanCard struct {
 
 // kanbanTask is the task that works on a card.
 type kanbanTask struct {
-	ID     task.ID
-	Status string
-	Kind   workflow.Kind
-	Class  string // of the life of its agents
-	Life   string // in words
-	Act    string // what a person has to do, "" if nothing
-	Why    string // the reason of Act
+	ID        task.ID
+	Status    string
+	Kind      workflow.Kind
+	Class     string // of its card
+	Life      string // what its agents do
+	LifeClass string
+	Act       string // what a person has to do, "" if nothing
+	ActIcon   string
+	Why       string // the reason of Act
 }
 
 // tagOffer is tags that are set together.
@@ -188,11 +193,13 @@ func (s *Site) kanbanCardOf(ctx context.Context, c *board.Card, r *overview.Row)
 	if r == nil {
 		return out
 	}
-	out.Task = &kanbanTask{ID: r.ID, Status: r.Status, Kind: r.Kind}
-	out.Task.Class, out.Task.Life = lifeOf(r)
+	var agents card
+	agents.describeLife(r, s.o.Now())
+	out.Task = &kanbanTask{ID: r.ID, Status: r.Status, Kind: r.Kind, Class: agents.Class, Life: agents.Life, LifeClass: agents.LifeClass}
 	if r.Wants.WaitsForPerson() {
+		look := lookOf(r.Wants)
 		out.Task.Class += " wants"
-		out.Task.Act, out.Task.Why = r.Wants.Info().Badge, r.Text
+		out.Task.Act, out.Task.ActIcon, out.Task.Why = look.Action, look.Icon, r.Text
 	}
 	if def := s.loadDefinition(ctx, r.WorkflowHash); def != nil && r.Kind != workflow.Terminal {
 		out.Offers = tagOffers(def, r.Status, c)

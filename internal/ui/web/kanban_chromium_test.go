@@ -50,7 +50,7 @@ func storyKanbanLive(t *testing.T, b *tab) {
 	if _, _, err := b.env.backend.api.Boards.ChangeCard(t.Context(), "shop", 3, board.Change{Column: "Deploy", AddTags: []string{"Ops-Ready"}}, ""); err != nil {
 		t.Fatal(err)
 	}
-	b.wait(`document.querySelector('[data-col="Deploy"] #k-3 .badge')?.textContent === "Ops-Ready"`)
+	b.wait(`document.querySelector('[data-col="Deploy"] #k-3 .b .badge')?.textContent === "Ops-Ready"`)
 	if !eval[bool](b, "window.notReloaded === true") {
 		t.Error("the page was loaded again")
 	}
