@@ -127,6 +127,11 @@ func (o *env) TaskDiff(context.Context, task.Task) (base string, files []diff.Fi
 	return "base0", o.files, false, nil
 }
 
+// TaskFile implements api.Changes.
+func (*env) TaskFile(context.Context, task.Task, string, bool) (content []byte, cut bool, err error) {
+	return nil, false, nil
+}
+
 // ListAttempts implements api.Attempts.
 func (o *env) ListAttempts(task.Task) ([]wire.Attempt, error) { return o.attempts, nil }
 
