@@ -261,6 +261,9 @@ func (s *Site) fullItem(ctx context.Context, it *explain.Item, state *overview.S
 	item.Title, item.StatusKind = titleText(row), row.Kind
 	item.Work.describeWork(row)
 	s.addHelp(ctx, &item, row)
+	if repeatsReason(it) {
+		item.Text = ""
+	}
 	if item.Ask != "" {
 		for _, r := range it.Reasons {
 			item.Options = append(item.Options, answerOptions(r.Text)...)
@@ -270,6 +273,13 @@ func (s *Site) fullItem(ctx context.Context, it *explain.Item, state *overview.S
 		item.showTerminal(ctx, s, role)
 	}
 	return item
+}
+
+// repeatsReason reports whether the text of an item is the beginning of a reason, which is shown in full.
+func repeatsReason(it *explain.Item) bool {
+	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	text := words(strings.TrimSuffix(it.Text, "..."))
+	return text != "" && slices.ContainsFunc(it.Reasons, func(r explain.WaitReason) bool { return strings.HasPrefix(words(r.Text), text) })
 }
 
 // maxScreen is how many lines of a terminal an item shows.

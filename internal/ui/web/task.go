@@ -170,7 +170,7 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 			out.Reasons = append(sectionReason(&v, "Handoff"), out.Reasons...)
 		}
 		if !out.Partial {
-			s.addDiff(r, out, said)
+			s.addDiff(r, out, said, threadsOf(entries, v.Body))
 		}
 	case tabOverview:
 		out.fillText(&v)
@@ -338,7 +338,14 @@ func (s *Site) submitReview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	note := diff.DescribeRemarks(whole, remarks)
+	v, err := s.o.API.ReadTask(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	if d, ok := s.diffs.latestDiff(v.Task.ID); ok {
+		diff.QuoteLines(remarks, d.Files)
+	}
+	note := diff.DescribeRemarks(whole, v.Task.Seq, remarks)
 	switch {
 	case note == "":
 		err = newRefusal(http.StatusBadRequest, "the message is empty: write what to change")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -94,8 +95,8 @@ func storyRemark(t *testing.T, s *taskBackend, b *tab) {
 	b.shot("task-remarks")
 	b.do(chromedp.Click(chromedp.CSS("#review .whole button")))
 	b.wait(`document.getElementById("said")?.textContent.includes("reviewing → working")`)
-	const want = "Nearly.\n\n`src/<b>login.go:2 (a line that was removed)`: keep this\n\n`src/<b>login.go:3`: why two?"
-	if got := s.last(); got.Verb != "request-changes" || got.Note != want {
+	const want = "Nearly.\n\nR1 `src/<b>login.go:2 (a line that was removed)` `var old = 1`: keep this\n\nR2 `src/<b>login.go:3` `var more = 2`: why two?"
+	if got := s.last(); got.Verb != "request-changes" || plainNote(got.Note) != want {
 		t.Errorf("the server heard %+v", got)
 	}
 	b.wait(`document.getElementById("status").textContent === "working"`)
@@ -339,15 +340,22 @@ func storyThreeRemarks(t *testing.T, s *taskBackend, b *tab) {
 	b.shot("task-three-remarks")
 	b.do(chromedp.Click(chromedp.CSS("#review .whole button")))
 	b.wait(`document.getElementById("status")?.textContent === "working" && document.readyState === "complete"`)
-	const want = "`src/<b>login.go:2 (a line that was removed)`: keep this\n\n`src/<b>login.go:3`: why two?\n\n`long.txt:7`: seven"
-	if got := s.last(); got.Verb != "request-changes" || got.Note != want {
+	const want = "R1 `src/<b>login.go:2 (a line that was removed)` `var old = 1`: keep this\n\nR2 `src/<b>login.go:3` `var more = 2`: why two?\n\nR3 `long.txt:7` `line 7`: seven"
+	got := s.last()
+	if got.Verb != "request-changes" || plainNote(got.Note) != want {
 		t.Errorf("the server heard %+v", got)
 	}
+	id := regexp.MustCompile(`R\d+-`).FindString(got.Note)
+	s.body = "## Remarks\n\n" + id + "2: resolved, it is one now\n" + id + "3: it must be seven\n"
 	s.ask("complete")
 	b.open("/tasks/" + taskID)
 	if eval[bool](b, `document.querySelectorAll(".remark-row").length > 0`) {
 		t.Error("remarks that were sent are still there")
 	}
+	b.wait(`document.querySelector('` + row(3, "") + ` + .thread-row .resolved')?.textContent.includes("it is one now")`)
+	b.shot("task-threads")
+	eval[any](b, `document.querySelector('`+long+`').scrollIntoView()`)
+	b.wait(`document.querySelector('` + long + ` .thread-row')?.textContent.includes("it must be seven")`)
 	b.do(chromedp.Click(chromedp.CSS(`#task-acts button[value="move:done"]`)))
 	b.wait(`document.getElementById("status")?.textContent === "done"`)
 	b.quiet()

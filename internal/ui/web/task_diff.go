@@ -13,9 +13,12 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"orange/internal/core/journal"
 	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
 	"orange/internal/view/ansi"
 	"orange/internal/view/diff"
+	"orange/internal/view/humanize"
 	"orange/internal/wire"
 )
 
@@ -57,19 +60,23 @@ type taskFile struct {
 	Left    int  // lines that are not shown
 	Rows    []taskRow
 	Images  []taskImage
-	Remark  string // about the whole file
-	May     bool   // the person may send remarks
+	Remark  string        // about the whole file
+	Threads []diff.Thread // about the file, or about lines that are not shown
+	May     bool          // the person may send remarks
 	Split   bool
 	Href    string // the page with this file open
 	Part    string // the file alone, for the script
 	Context string // the same with every line of the file
 	Lines   string // stretches of the file, for the script
+
+	body string // TASK.md
 }
 
 // A taskRow is a row of a file, with what the page needs to comment on it.
 type taskRow struct {
 	diff.Row
 	Remarks []taskRemark
+	Threads []diff.Thread
 }
 
 // A taskRemark is a remark below a row.
@@ -150,6 +157,65 @@ func (c *diffCache) findDiff(id task.ID, version string) (wire.Diff, bool) {
 	return wire.Diff{}, false
 }
 
+// latestDiff returns the diff that a page of the task showed last.
+func (c *diffCache) latestDiff(id task.ID) (wire.Diff, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range slices.Backward(c.list) {
+		if one.task == id {
+			return one.diff, true
+		}
+	}
+	return wire.Diff{}, false
+}
+
+// threadsOf returns the remarks that people sent about a task's work, with the replies in TASK.md: those of the last round, and those of
+// earlier rounds that are not resolved.
+func threadsOf(entries []journal.Entry, body string) []diff.Thread {
+	var out []diff.Thread
+	section := ""
+	if doc, err := taskfile.Parse([]byte(body)); err == nil {
+		for _, s := range doc.Sections() {
+			if s.Name == diff.RepliesSection {
+				section = s.Text
+			}
+		}
+	}
+	for i := range entries {
+		e := &entries[i]
+		if e.Actor != task.Human || e.To == "" || e.Note == "" {
+			continue
+		}
+		if round := diff.ParseRemarks(e.Note); len(round) > 0 {
+			out = slices.DeleteFunc(out, func(t diff.Thread) bool { return t.Resolved })
+			diff.ReadReplies(round, section)
+			out = append(out, round...)
+		}
+	}
+	for i := range out {
+		out[i].Text, out[i].Reply = ansi.SafeText(humanize.Cut(out[i].Text, maxWritten)), ansi.SafeText(humanize.Cut(out[i].Reply, maxWritten))
+	}
+	return out
+}
+
+// placeThreads shows the threads of the file at their lines.
+func (f *taskFile) placeThreads(list []diff.Thread) {
+	rows := make([]diff.Row, len(f.Rows))
+	for i := range f.Rows {
+		rows[i] = f.Rows[i].Row
+	}
+	for _, t := range list {
+		if t.Path != f.Path {
+			continue
+		}
+		if at := t.FindLine(rows); at >= 0 {
+			f.Rows[at].Threads = append(f.Rows[at].Threads, t)
+			continue
+		}
+		f.Threads = append(f.Threads, t)
+	}
+}
+
 // digestOf names a value by its content.
 func digestOf(v any) string {
 	text, _ := json.Marshal(v)
@@ -228,7 +294,7 @@ func (f *taskFile) countLines() (n int) {
 }
 
 // fillRows sets the rows of the file. src may be nil.
-func (f *taskFile) fillRows(src *diff.Source, whole bool) {
+func (f *taskFile) fillRows(src *diff.FileText, whole bool) {
 	rows := diff.BuildRows(&f.File, src, f.Split)
 	if whole && src != nil {
 		rows = withContext(rows, src)
@@ -244,7 +310,7 @@ func (f *taskFile) fillRows(src *diff.Source, whole bool) {
 }
 
 // withContext replaces the gaps by the lines that they leave out.
-func withContext(rows []diff.Row, src *diff.Source) []diff.Row {
+func withContext(rows []diff.Row, src *diff.FileText) []diff.Row {
 	var out []diff.Row
 	for _, r := range rows {
 		if g := r.Gap; g != nil && g.From > 0 {

@@ -15,7 +15,7 @@ import (
 )
 
 // addDiff adds the diff of the task's branch, with the files that the page shows at once.
-func (s *Site) addDiff(r *http.Request, out *taskPage, said *taskWords) {
+func (s *Site) addDiff(r *http.Request, out *taskPage, said *taskWords, threads []diff.Thread) {
 	view := diffViewOf(r.URL.Query())
 	d, err := s.o.API.ReadDiff(r.Context(), string(out.Task.ID))
 	if err != nil {
@@ -29,6 +29,7 @@ func (s *Site) addDiff(r *http.Request, out *taskPage, said *taskWords) {
 	for _, f := range out.Diff.Files {
 		if f.May = out.Diff.May; f.Shown {
 			s.fillFile(r, out.Task.ID, f, view.context && view.file == f.Path)
+			f.placeThreads(threads)
 		}
 	}
 	out.Diff.placeRemarks(said.remarks)
@@ -49,7 +50,7 @@ func (s *Site) fillFile(r *http.Request, id task.ID, f *taskFile, whole bool) {
 }
 
 // readSource reads both sides of a file. It returns nil if a side cannot be read, or is too long for colours.
-func (s *Site) readSource(r *http.Request, id task.ID, f *diff.File) *diff.Source {
+func (s *Site) readSource(r *http.Request, id task.ID, f *diff.File) *diff.FileText {
 	if len(f.Hunks) == 0 {
 		return nil
 	}
@@ -78,7 +79,7 @@ func (s *Site) readSource(r *http.Request, id task.ID, f *diff.File) *diff.Sourc
 	if !ok {
 		return nil
 	}
-	return diff.NewSource(f, before, after)
+	return diff.NewFileText(f, before, after)
 }
 
 // addImages adds the pictures on both sides, if the file is one.
@@ -119,6 +120,7 @@ func (s *Site) findFile(r *http.Request) (task.ID, *taskFile, error) {
 		return id, nil, newRefusal(http.StatusNotFound, "the branch does not change this file any more: reload the page")
 	}
 	f := whole.Files[at]
+	f.body = v.Body
 	row := s.rowFromRecord(r.Context(), &v.Task, s.o.Now())
 	f.May, f.Open, f.Shown = slices.ContainsFunc(row.Moves, func(m explain.Move) bool { return m.As == "request-changes" }), true, true
 	return id, f, nil
@@ -132,6 +134,9 @@ func (s *Site) serveFile(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.fillFile(r, id, f, false)
+	if entries, err := s.o.API.ReadJournal(r.Context(), string(id), 0); err == nil {
+		f.placeThreads(threadsOf(entries, f.body))
+	}
 	s.renderPart(w, "task", "task-file-body", filePart{f})
 }
 

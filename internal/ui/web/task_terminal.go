@@ -165,7 +165,7 @@ func (s *Site) terminalOf(r *http.Request, t *task.Task) *terminalView {
 }
 
 // choicesOf says of each choice whether it allows or denies something, where its words show that.
-func choicesOf(list []ansi.Choice) []terminalChoice {
+func choicesOf(list []ansi.DialogChoice) []terminalChoice {
 	out := []terminalChoice{}
 	for _, c := range list {
 		one := terminalChoice{Key: c.Key, Label: ansi.OneLine(c.Label)}

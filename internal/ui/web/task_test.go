@@ -161,6 +161,38 @@ func TestTaskInThePast(t *testing.T) {
 	}
 }
 
+// plainNote returns a note without the round of its remarks and the request to answer them.
+func plainNote(note string) string {
+	note, _, _ = strings.Cut(note, "\n\nAnswer each remark")
+	return regexp.MustCompile(`(?m)^R\d+-(\d+) `).ReplaceAllString(note, "R$1 ")
+}
+
+// A remark is a thread: what the agent answers in TASK.md is at the line after the next round.
+func TestThreadsOfAReview(t *testing.T) {
+	s := newTaskBackend(t)
+	s.ask("complete")
+	s.ask("complete")
+	v := s.open(false).visitor(t)
+	v.get("/tasks/" + taskID)
+	form := url.Values{"path": {"src/<b>login.go", "README"}, "line": {"3", "1"}, "side": {"", "old"}, "remark": {"why <two>?", "keep it"}}
+	if res, body := v.form("/tasks/"+taskID+"/review", form); res.StatusCode != 303 {
+		t.Fatalf("status %d: %s", res.StatusCode, body)
+	}
+	note := s.last().Note
+	if want := "R1 `src/<b>login.go:3` `var more = 2`: why <two>?\n\nR2 `README:1 (a line that was removed)` `shop`: keep it"; plainNote(note) != want {
+		t.Errorf("the agent reads %q", note)
+	}
+	first := regexp.MustCompile(`R\d+-1`).FindString(note)
+	s.body = "## Remarks\n\n" + first + ": resolved, it is <one> now\n"
+	s.ask("complete")
+	s.diff = strings.Replace(s.diff, "@@ -1,3 +1,4 @@", "@@ -11,3 +11,4 @@", 1) // the lines moved
+	_, body := v.get("/tasks/" + taskID)
+	says(t, body, []string{"why &lt;two&gt;?", "resolved, it is &lt;one&gt; now", `<span class="badge good">resolved</span>`, "keep it", "no answer yet", `<div class="thread resolved">`}, nil)
+	if row := regexp.MustCompile(`data-line="13"[^\n]*\n?[^\n]*thread-row`); !row.MatchString(body) {
+		t.Error("the thread is not at its line")
+	}
+}
+
 func TestReview(t *testing.T) {
 	remarks := func(whole string, list ...[4]string) url.Values {
 		out := url.Values{"note": {whole}}
@@ -177,7 +209,7 @@ func TestReview(t *testing.T) {
 		want   []string
 	}{
 		"remarks about lines": {remarks("Nearly.", [4]string{"src/<b>login.go", "3", "", "why 2?\r\nsay so"}, [4]string{"src/<b>login.go", "2", "old", "keep it"}, [4]string{"README", "0", "", " "}, [4]string{"README", "", "", "spell it"}),
-			"reviewing", 303, "Nearly.\n\n`src/<b>login.go:3`: why 2?\nsay so\n\n`src/<b>login.go:2 (a line that was removed)`: keep it\n\n`README`: spell it", nil},
+			"reviewing", 303, "Nearly.\n\nR1 `src/<b>login.go:3`: why 2?\nsay so\n\nR2 `src/<b>login.go:2 (a line that was removed)`: keep it\n\nR3 `README`: spell it", nil},
 		"words about the whole alone": {remarks("again"), "reviewing", 303, "again", nil},
 		"nothing":                     {remarks("", [4]string{"README", "0", "", ""}), "reviewing", 400, "", []string{"the message is empty"}},
 		"lists that do not fit":       {url.Values{"path": {"a", "b"}, "remark": {"x"}}, "reviewing", 400, "", []string{"cannot read the remarks"}},
@@ -201,7 +233,7 @@ func TestReview(t *testing.T) {
 			}
 			says(t, body, tt.want, nil)
 			got := s.last()
-			if tt.note != "" && (got.Verb != "request-changes" || got.Note != tt.note || s.status() != "working") {
+			if tt.note != "" && (got.Verb != "request-changes" || plainNote(got.Note) != tt.note || s.status() != "working") {
 				t.Errorf("%s: the server heard %+v", s.status(), got)
 			}
 			if tt.status == 400 && got.Verb != "" {
