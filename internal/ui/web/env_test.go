@@ -241,7 +241,7 @@ func (s terminals) PressKey(_ context.Context, t task.Task, in wire.KeyInput) er
 func (w *backend) askPermission(id task.ID) {
 	w.mu.Lock()
 	w.screen = wire.Screen{Attempt: 1, Role: "worker", Alive: true, Dialog: true, Seen: "dialog-1", Lines: []ansi.Line{{{Text: "rm -rf <build>"}}, {{Text: "Do you want to proceed?"}}, {}},
-		Choices: []ansi.Choice{{Key: "1", Label: "Yes"}, {Key: "2", Label: "No, <b>stop</b>"}}}
+		Choices: []ansi.DialogChoice{{Key: "1", Label: "Yes"}, {Key: "2", Label: "No, <b>stop</b>"}}}
 	w.mu.Unlock()
 	w.Change(id, func(t *task.Task) {
 		t.Attempts = slices.Clone(t.Attempts)
