@@ -17,7 +17,8 @@ func (s *Store) SetBoard(project string, v board.Vocabulary) error {
 	if err := v.Check(); err != nil {
 		return err
 	}
-	return s.onBoard(func(ctx context.Context, c *sql.Conn) error {
+	changed := false
+	err := s.onBoard(func(ctx context.Context, c *sql.Conn) error {
 		have, err := readVocabulary(ctx, c, project)
 		if err != nil && !errors.Is(err, board.ErrNotFound) {
 			return err
@@ -30,10 +31,19 @@ func (s *Store) SetBoard(project string, v board.Vocabulary) error {
 		if err != nil {
 			return err
 		}
-		_, err = c.ExecContext(ctx, `INSERT INTO board (project, vocabulary) VALUES (?, ?)
+		done, err := c.ExecContext(ctx, `INSERT INTO board (project, vocabulary) VALUES (?, ?)
 			ON CONFLICT (project) DO UPDATE SET vocabulary = excluded.vocabulary WHERE vocabulary <> excluded.vocabulary`, project, string(text))
+		if err != nil {
+			return err
+		}
+		rows, err := done.RowsAffected()
+		changed = rows > 0
 		return err
 	})
+	if err == nil && changed {
+		s.boards.noteChange(project)
+	}
+	return err
 }
 
 // Board returns the columns and tags of a project's board, and its cards in the order of their
@@ -90,6 +100,7 @@ func (s *Store) AddCard(draft board.Card, now time.Time) (card board.Card, err e
 	if err != nil {
 		return board.Card{}, err
 	}
+	s.boards.noteChange(card.Project)
 	return card, nil
 }
 

@@ -20,6 +20,9 @@ func (s *Store) ChangeCard(project string, number int, change board.Change, now 
 	if err != nil {
 		return board.Card{}, false, err
 	}
+	if changed {
+		s.boards.noteChange(project)
+	}
 	return card, changed, nil
 }
 

@@ -39,13 +39,15 @@ type Store struct {
 	head   chainHead
 
 	segment string // begins with the next row; usually ""
+
+	boards *boardMarks
 }
 
 // Open opens the store at path, creates it if it does not exist, and brings its schema up to date.
 func Open(path string) (*Store, error) { return openStore(path, false) }
 
 func openStore(path string, existing bool) (*Store, error) {
-	s := &Store{path: path, known: map[task.ID]indexed{}}
+	s := &Store{path: path, known: map[task.ID]indexed{}, boards: newBoardMarks()}
 	if err := s.openConnections(existing); err != nil {
 		return nil, errors.Join(s.describeError("open", err), s.Close())
 	}

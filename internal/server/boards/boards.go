@@ -244,6 +244,12 @@ func (b Boards) confirmChange(ctx context.Context, have board.Card, c board.Chan
 	return b.confirm(ctx, next, "", code)
 }
 
+// BoardMark implements api.Boards.
+func (b Boards) BoardMark(project string) int64 { return b.store.BoardMark(project) }
+
+// NextBoardChange implements api.Boards.
+func (b Boards) NextBoardChange() <-chan struct{} { return b.store.NextBoardChange() }
+
 // CardHistory implements api.Boards.
 func (b Boards) CardHistory(_ context.Context, project string, number int) ([]board.Event, error) {
 	events, err := b.store.CardHistory(project, number)

@@ -23,8 +23,11 @@ import (
 // mcpHandler serves MCP over HTTP. A client with the token of the web page acts as a person, and a client with the token
 // of an attempt acts as that attempt.
 func (p *Page) mcpHandler(pageToken string) http.Handler {
-	o := mcp.ToolOptions{Version: p.Version, Workflow: p.Workflow, Verify: p.verifyElsewhere}
-	return mcp.Handler(o, func(r *http.Request) (mcp.Caller, func(), error) { return p.mcpCaller(pageToken, r) }, p.Log)
+	o := mcp.ToolOptions{
+		Version: p.Version, Workflow: p.Workflow, Verify: p.verifyElsewhere, VerifyTasks: p.verifyTasksElsewhere,
+		Follow: client.FromOptions(client.DialOptions{Socket: p.Socket, Home: p.Home}),
+	}
+	return mcp.Handler(p.life, o, func(r *http.Request) (mcp.Caller, func(), error) { return p.mcpCaller(pageToken, r) }, p.Log)
 }
 
 // mcpCaller identifies the caller of a request. Its calls go through the socket like all others, where the token
@@ -54,22 +57,38 @@ func (p *Page) mcpCaller(pageToken string, r *http.Request) (mcp.Caller, func(),
 // verifyElsewhere verifies a workflow in a separate process, because that may need a gigabyte and a core.
 func (p *Page) verifyElsewhere(ctx context.Context, def *workflow.Definition, maxStates int) (verify.Report, error) {
 	var r verify.Report
+	err := p.runVerify(ctx, def, &r, "--max-states", strconv.Itoa(maxStates))
+	return r, err
+}
+
+// verifyTasksElsewhere verifies several tasks of a workflow in a separate process.
+func (p *Page) verifyTasksElsewhere(ctx context.Context, def *workflow.Definition, tasks, maxStates int) (verify.TasksReport, error) {
+	var r verify.TasksReport
+	err := p.runVerify(ctx, def, &r, "--max-states", strconv.Itoa(maxStates), "--tasks="+strconv.Itoa(tasks))
+	return r, err
+}
+
+// runVerify runs orange workflow verify and reads its report.
+func (p *Page) runVerify(ctx context.Context, def *workflow.Definition, report any, flags ...string) error {
 	dir, err := os.MkdirTemp("", "orange-verify")
 	if err != nil {
-		return r, err
+		return err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 	file := filepath.Join(dir, "workflow.yaml")
 	if err := os.WriteFile(file, []byte(def.Text), 0o600); err != nil {
-		return r, err
+		return err
 	}
-	cmd := exec.CommandContext(ctx, p.Self, "workflow", "verify", "--json", "--max-states", strconv.Itoa(maxStates), file)
+	cmd := exec.CommandContext(ctx, p.Self, append(append([]string{"workflow", "verify", "--json"}, flags...), file)...)
 	cmd.Dir, cmd.Env = dir, p.ToolEnv()
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	err = cmd.Run() // exit code 1 means that a property does not hold, which the report contains
-	if json.Unmarshal(out.Bytes(), &r) != nil || r.Workflow == "" {
-		return r, fmt.Errorf("verify the workflow: %s", strings.TrimSpace(said.String()+" "+fmt.Sprint(err)))
+	var named struct {
+		Workflow string `json:"workflow"`
 	}
-	return r, nil
+	if json.Unmarshal(out.Bytes(), &named) != nil || named.Workflow == "" || json.Unmarshal(out.Bytes(), report) != nil {
+		return fmt.Errorf("verify the workflow: %s", strings.TrimSpace(said.String()+" "+fmt.Sprint(err)))
+	}
+	return nil
 }

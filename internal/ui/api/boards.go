@@ -17,6 +17,10 @@ type Boards interface {
 	ReadCard(ctx context.Context, project string, number int) (board.Card, []board.Comment, error)
 	ChangeCard(ctx context.Context, project string, number int, c board.Change, code string) (card board.Card, changed bool, err error)
 	CardHistory(ctx context.Context, project string, number int) ([]board.Event, error)
+	// BoardMark returns a number that differs after every change of a board.
+	BoardMark(project string) int64
+	// NextBoardChange returns a channel that closes at the next change of any board.
+	NextBoardChange() <-chan struct{}
 }
 
 func (s *Server) showBoard(r *http.Request) (wire.Board, error) {

@@ -24,6 +24,9 @@ const madeID = "madeForACard000000000"
 
 var morning = time.Date(2026, 1, 2, 8, 0, 0, 0, time.UTC)
 
+func (s *shelf) BoardMark(project string) int64   { return s.store.BoardMark(project) }
+func (s *shelf) NextBoardChange() <-chan struct{} { return s.store.NextBoardChange() }
+
 func (s *shelf) ReadBoard(_ context.Context, project string) (board.Vocabulary, []board.Card, error) {
 	if project == "broken" {
 		return board.Vocabulary{}, nil, errors.New("read the store: it is damaged")
@@ -88,6 +91,39 @@ func TestBoardsOverHTTP(t *testing.T) {
 	r.ask("GET", "/v1/boards/p/cards/2", "").holds(t, `"version":2`, `"comments":[{"number":1,"author":"human"`)
 	r.ask("GET", "/v1/boards/p/cards/1", "").holds(t, `"comments":[]`)
 	r.ask("GET", "/v1/boards/p/cards/2/history", "").holds(t, `"history":[{"seq":1,`, `"seq":2,"at":"2026-01-02T08:00:00Z","author":"human","change":{"key":"k","column":"To Do","comment":"hi"}`)
+}
+
+// A change of a card is part of the stream of the state, whoever makes it; one that changes nothing is not.
+func TestAChangeOfABoardReachesStreams(t *testing.T) {
+	r, _ := boarded(t)
+	v := r.view("?")
+	mark := func() (out int64) {
+		for _, p := range v.state.Projects {
+			if p.Name == "p" {
+				out = p.Board
+			}
+		}
+		return out
+	}
+	before := mark()
+	if before == 0 {
+		t.Fatalf("%+v", v.state.Projects)
+	}
+	v.hear() // a stream begins with the present
+	r.ask("POST", "/v1/boards/p/cards/1", `{"add_tags":["Ready"]}`).holds(t, `"changed":true`)
+	for mark() == before {
+		v.hear()
+	}
+	tagged := mark()
+	r.ask("POST", "/v1/boards/p/cards/1", `{"add_tags":["Ready"]}`).holds(t, `"changed":false`)
+	if now := r.store.BoardMark("p"); now != tagged {
+		t.Errorf("a change without effect counts: %d, %d", tagged, now)
+	}
+	_, _, err := r.store.ChangeCard("p", 1, board.Change{Key: "k", Author: "engine", Column: "Done"}, morning)
+	must(t, err)
+	for mark() == tagged {
+		v.hear()
+	}
 }
 
 func TestBoardsRefuse(t *testing.T) {

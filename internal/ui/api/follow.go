@@ -48,6 +48,7 @@ func (s *Server) stateEvents(w http.ResponseWriter, r *http.Request) {
 			return
 		case <-wake.journal:
 		case <-wake.measurements:
+		case <-wake.boards:
 		case <-wake.rest:
 		case <-ping.C:
 			if !out.sendPing() {
@@ -104,12 +105,15 @@ func (s *Server) newFollower(r *http.Request) (*follower, error) {
 }
 
 // wakeChannels are the channels that close when there is more to send.
-type wakeChannels struct{ journal, measurements, rest <-chan struct{} }
+type wakeChannels struct{ journal, measurements, boards, rest <-chan struct{} }
 
 // nextChange returns the next change to send, or nil if there is nothing that the client requested. It returns channels
 // to wait on only if there is no change and nothing left to read.
 func (f *follower) nextChange() (*overview.Change, *wakeChannels, error) {
 	on := &wakeChannels{rest: f.s.streamWaker.wakeChannel()} // before anything is read
+	if f.s.Boards != nil {
+		on.boards = f.s.Boards.NextBoardChange()
+	}
 	if len(f.todo) == 0 {
 		if err := f.noteTouched(on); err != nil {
 			return nil, nil, err

@@ -177,6 +177,9 @@ func (s *Server) emptyState() overview.State {
 		if s.GitPrograms != nil {
 			item.Git = s.GitPrograms.UntrustedNotice(context.Background(), p)
 		}
+		if s.Boards != nil {
+			item.Board = s.Boards.BoardMark(p.Name)
+		}
 		out.Projects = append(out.Projects, item)
 	}
 	return out

@@ -149,6 +149,8 @@ func (boards) ReadCard(context.Context, string, int) (board.Card, []board.Commen
 func (boards) ChangeCard(context.Context, string, int, board.Change, string) (card board.Card, changed bool, err error) {
 	return board.Card{}, false, nil
 }
+func (boards) BoardMark(string) int64                                          { return 0 }
+func (boards) NextBoardChange() <-chan struct{}                                { return nil }
 func (boards) CardHistory(context.Context, string, int) ([]board.Event, error) { return nil, nil }
 
 // Trackers returns its fields.

@@ -331,6 +331,9 @@ func (p parts) ListSalvages(context.Context, string) ([]wire.Salvage, error) {
 	return a.Salvages, err
 }
 
+func (parts) BoardMark(string) int64           { return 0 }
+func (parts) NextBoardChange() <-chan struct{} { return nil }
+
 func (p parts) ReadBoard(_ context.Context, project string) (board.Vocabulary, []board.Card, error) {
 	a, err := answerOf[wire.Board](p, wire.PathBoard, project)
 	return board.Vocabulary{Columns: a.Columns, Tags: a.Tags}, a.Cards, err

@@ -14,8 +14,9 @@ func newMCPCommand(deps Deps) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "mcp", Short: "Serve the Model Context Protocol (MCP), for agents and people", Args: requireArguments(0, 0),
 		Long: "Speak the Model Context Protocol on standard input and output until the input ends. The\n" +
-			"tools are list, show, explain, inbox, create, update, answer, approve and verify. Inside\n" +
-			"an attempt they act for that attempt. docs/MCP.md describes how to configure agents.",
+			"tools list, show, explain, wait for and change tasks, show and change kanban boards, and\n" +
+			"verify workflows. Inside an attempt they act for that attempt. docs/MCP.md lists them and\n" +
+			"describes how to configure agents.",
 		Example: "  claude mcp add orange -- orange mcp\n  codex mcp add orange -- orange mcp\n  orange mcp --http",
 	}
 	cmd.Flags().BoolVar(&http, "http", false, "open the web page, and say how MCP is reached there instead")

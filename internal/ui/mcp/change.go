@@ -89,7 +89,8 @@ type changedOut struct {
 
 	Notes []string `json:"notes,omitempty" jsonschema:"what a person should know about a task that was just created"`
 
-	words string // the result of the request
+	words  string // the result of the request
+	paused bool
 }
 
 func (t *tools) addChanging(s *sdk.Server) {
@@ -175,6 +176,9 @@ func (t *tools) updateTask(ctx context.Context, c Caller, in updateIn) (changedO
 	}
 	id, err := c.taskOf(ctx, in.Task)
 	if err != nil {
+		return changedOut{}, "", err
+	}
+	if err := c.confirmRequest(ctx, id, &in); err != nil {
 		return changedOut{}, "", err
 	}
 	var out changedOut
@@ -283,6 +287,9 @@ func (t *tools) approveMove(ctx context.Context, c Caller, in approveIn) (change
 	if in.To != "" && in.To != v.Task.Asked.To {
 		return changedOut{}, "", fmt.Errorf("task %s now requests %s, not %s: look at it again", humanize.ShortID(string(v.Task.ID)), cutLine(v.Task.Asked.To, maxLine), cutLine(in.To, maxLine))
 	}
+	if err := c.confirmApproval(ctx, &v.Task); err != nil {
+		return changedOut{}, "", err
+	}
 	out, err := c.sendSignal(ctx, string(v.Task.ID), signal.Signal{Kind: signal.Request, To: v.Task.Asked.To, Note: in.Note, Confirm: in.Code})
 	return out, movedText(out), err
 }
@@ -309,7 +316,7 @@ func changeOf(a wire.Answer) changedOut {
 	out := changedOut{
 		ID: string(k.ID), Project: k.Project, Branch: cutLine(k.Branch, maxLine), Status: cutLine(k.Status, maxLine),
 		Queued: k.Queued, Waits: cutLine(narrate.DescribeQueue(k), maxLine), AnsweredRole: cutLine(narrate.FindAnswered(a.Decision.Entries), maxLine), Warning: cutLine(a.Warning, maxLine),
-		words: cutLine(narrate.DescribeOutcome(a.Outcome(""), narrate.Voice{Name: humanize.ShortID(string(k.ID)), Stop: "."}), maxLine),
+		paused: k.Paused, words: cutLine(narrate.DescribeOutcome(a.Outcome(""), narrate.Voice{Name: humanize.ShortID(string(k.ID)), Stop: "."}), maxLine),
 	}
 	for _, l := range a.Notes {
 		out.Notes = append(out.Notes, cutLine(l, maxLine))

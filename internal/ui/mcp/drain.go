@@ -72,9 +72,9 @@ func isFinalError(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, io.EOF) || errors.As(err, &input)
 }
 
-// noteRequest records a request until it is answered.
+// noteRequest records a request until it is answered. One that listens is answered only when the client ends it.
 func (d *drainingConn) noteRequest(m jsonrpc.Message) {
-	if q, ok := m.(*jsonrpc.Request); ok && q.ID.IsValid() {
+	if q, ok := m.(*jsonrpc.Request); ok && q.ID.IsValid() && q.Method != methodListen {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.open[q.ID] = true

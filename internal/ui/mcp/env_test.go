@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"orange/internal/core/agent"
 	"orange/internal/core/engine"
 	"orange/internal/core/explain"
 	"orange/internal/core/signal"
@@ -22,6 +25,7 @@ import (
 	"orange/internal/ui/apitest"
 	"orange/internal/ui/client"
 	"orange/internal/ui/mcp"
+	"orange/internal/view/diff"
 	"orange/internal/wire"
 )
 
@@ -44,6 +48,13 @@ type env struct {
 	place  wire.Location
 	refuse string // why everything is refused
 	heard  []string
+
+	began, ended chan struct{} // of streams of the state
+
+	boards   *apitest.FakeBoards
+	files    []diff.File
+	attempts []wire.Attempt
+	log      wire.Log
 }
 
 // newEnv returns a server with two tasks at work.
@@ -59,7 +70,19 @@ func newEnv(t testing.TB) *env {
 	o.api = apitest.NewServer(o.FakeStore)
 	o.api.Engine, o.api.Folders, o.api.Projects = o, o, apitest.Projects{{Name: "shop", Path: "/shop"}}
 	o.api.Where = func(context.Context, string) (wire.Location, error) { return o.place, nil }
-	socket, _ := apitest.Listen(t, o.api.Handler())
+	text, _ = builtin.Text("joan-board")
+	joan := o.AddWorkflow(t, "joan-board.yaml", text)
+	o.boards = apitest.NewBoards(joan.Board.Vocabulary(), now)
+	o.api.Boards, o.api.Changes, o.api.Attempts = o.boards, o, o
+	o.began, o.ended = make(chan struct{}, 1000), make(chan struct{}, 1000)
+	handler := o.api.Handler()
+	socket, _ := apitest.Listen(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, wire.PathStateEvents) {
+			o.began <- struct{}{}
+			defer func() { o.ended <- struct{}{} }()
+		}
+		handler.ServeHTTP(w, r)
+	}))
 	o.client = client.New(socket)
 	t.Cleanup(o.client.Close)
 	return o
@@ -99,6 +122,38 @@ func (o *env) Submit(_ context.Context, id task.ID, s signal.Signal) (engine.Ans
 	return engine.Answer{Task: t}, err
 }
 
+// TaskDiff implements api.Changes.
+func (o *env) TaskDiff(context.Context, task.Task) (base string, files []diff.File, cut bool, err error) {
+	return "base0", o.files, false, nil
+}
+
+// TaskFile implements api.Changes.
+func (*env) TaskFile(context.Context, task.Task, string, bool) (content []byte, cut bool, err error) {
+	return nil, false, nil
+}
+
+// ListAttempts implements api.Attempts.
+func (o *env) ListAttempts(task.Task) ([]wire.Attempt, error) { return o.attempts, nil }
+
+// AttemptLog implements api.Attempts. It leaves out the turns before after, which is their number.
+func (o *env) AttemptLog(_ task.Task, number int, _, after string) (wire.Log, error) {
+	out := o.log
+	out.Attempt = number
+	if n, err := strconv.Atoi(after); err == nil {
+		out.Turns = out.Turns[n:]
+	}
+	return out, nil
+}
+
+// AttachCommand implements api.Attempts.
+func (*env) AttachCommand(task.Task, string) ([]string, error) { return nil, nil }
+
+// LastMessage implements api.Attempts.
+func (*env) LastMessage(task.Task, int, string) (wire.Message, error) { return wire.Message{}, nil }
+
+// HandleHook implements api.Attempts.
+func (*env) HandleHook(context.Context, agent.Caller, string, string, []byte) error { return nil }
+
 func (o *env) hear(what string, v any) {
 	b, _ := json.Marshal(v)
 	o.mu.Lock()
@@ -124,19 +179,27 @@ func options() mcp.ToolOptions {
 }
 
 // dial speaks with the tools through pipes, as orange mcp does.
-func dial(t testing.TB, c mcp.Caller) *sdk.ClientSession {
+func dial(t testing.TB, c mcp.Caller) *sdk.ClientSession { return dialWith(t, c, newClient(nil), "") }
+
+func newClient(can *sdk.ClientOptions) *sdk.Client {
+	return sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, can)
+}
+
+// dialWith is dial with a client that can do more, and with a version of the protocol; "" for the newest.
+func dialWith(t testing.TB, c mcp.Caller, with *sdk.Client, version string) *sdk.ClientSession {
 	t.Helper()
 	toServer, fromClient := io.Pipe()
 	toClient, fromServer := io.Pipe()
 	ended := make(chan error, 1)
 	go func() { ended <- mcp.Serve(context.Background(), options(), c, toServer, fromServer) }()
-	s, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	s, err := with.Connect(t.Context(), &sdk.IOTransport{Reader: toClient, Writer: fromClient}, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		s.Close()
-		if err := <-ended; err != nil {
+		// A client may leave while an answer is on its way.
+		if err := <-ended; err != nil && !strings.Contains(err.Error(), io.ErrClosedPipe.Error()) {
 			t.Errorf("it ended with %v", err)
 		}
 	})

@@ -10,12 +10,12 @@ import (
 	"orange/internal/ui/mcp"
 )
 
-// FuzzArguments calls every tool with any JSON.
+// FuzzArguments calls every tool with any JSON, except wait and verify, which take their time.
 func FuzzArguments(f *testing.F) {
-	tools := []string{"list", "show", "explain", "inbox", "stats", "create", "update", "answer", "approve"}
+	tools := []string{"list", "show", "explain", "inbox", "stats", "create", "update", "answer", "approve", "diff", "attempts", "log", "pause", "resume", "board", "board_tag", "board_move"}
 	for i, seed := range []string{
 		"{}", "null", "[]", `{"task":"x"}`, `{"limit":-1,"scope":"all"}`, `{"project":"p","summary":"s","branch":"b"}`, `{"task":"a","status":"working","note":"\u0000"}`,
-		`{"task":["a"]}`, `{"after":"x","limit":1e99}`, `{"answer":"y"}`,
+		`{"task":["a"]}`, `{"after":"x","limit":1e99}`, `{"answer":"y"}`, `{"task":"oneAAAAAAAAAAAAAAAAAA","path":"../x","from":9,"before":"-1"}`, `{"card":1,"add":["Ready",""],"column":"\u202e","project":"shop"}`, `{"all":true,"card":-9}`,
 	} {
 		f.Add(uint8(i), []byte(seed))
 	}

@@ -26,6 +26,8 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 // site serves the tools to a person and to an attempt of task two.
 func site(t *testing.T, o *env, log io.Writer) string {
 	t.Helper()
+	options := options()
+	options.Follow = o.client
 	who := func(r *http.Request) (mcp.Caller, func(), error) {
 		token, shown := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		switch {
@@ -38,15 +40,19 @@ func site(t *testing.T, o *env, log io.Writer) string {
 		}
 		return mcp.Caller{}, nil, errors.New("nobody's")
 	}
-	s := httptest.NewServer(mcp.Handler(options(), who, slog.New(slog.NewTextHandler(log, nil))))
+	s := httptest.NewServer(mcp.Handler(t.Context(), options, who, slog.New(slog.NewTextHandler(log, nil))))
 	t.Cleanup(s.Close)
 	return s.URL
 }
 
 func reach(t *testing.T, url, token string) *sdk.ClientSession {
+	return reachWith(t, url, token, newClient(nil), "")
+}
+
+// reachWith is reach with a client that can do more, and with a version of the protocol; "" for the newest.
+func reachWith(t *testing.T, url, token string, c *sdk.Client, version string) *sdk.ClientSession {
 	t.Helper()
-	c := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil)
-	s, err := c.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}}, nil)
+	s, err := c.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: &http.Client{Transport: bearer(token)}}, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		t.Fatal(err)
 	}

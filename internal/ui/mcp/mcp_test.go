@@ -52,6 +52,8 @@ func TestEveryToolSaysWhatItIsFor(t *testing.T) {
 	}
 	want := map[string]string{
 		"list": "reads", "show": "reads", "explain": "reads", "inbox": "reads", "verify": "reads", "stats": "reads",
+		"diff": "reads", "attempts": "reads", "log": "reads", "wait": "reads", "board": "reads", "pause": "changes", "resume": "changes",
+		"board_tag": "destroys", "board_move": "destroys",
 		"create": "changes", "answer": "changes", "update": "destroys", "approve": "destroys",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

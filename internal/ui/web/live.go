@@ -22,10 +22,11 @@ import (
 // liveRoutes registers the event stream that keeps pages up to date.
 //
 // A page names its topic. The topic "board" sends the cards that changed, as HTML. The topic "all"
-// sends an event when anything changes, and "task:ID" when that task changes; the script then fetches
-// the page again and replaces what differs. Every event carries the row of the journal it describes,
-// so that a connection can be resumed without a gap. If it cannot be resumed, because the journal is a
-// different one, the page gets the event "reload".
+// sends an event when anything changes, "task:ID" when that task changes, and "kanban:PROJECT" when the
+// kanban board of that project changes; the script then fetches the page again and replaces what
+// differs. Every event carries the row of the journal it describes, so that a connection can be
+// resumed without a gap. If it cannot be resumed, because the journal is a different one, the page gets
+// the event "reload".
 func (s *Site) liveRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /live", s.serveLive)
 }
@@ -163,6 +164,7 @@ type viewer struct {
 	state  overview.State     // all tasks, whether the board shows them or not
 	paused *bool
 	csrf   string
+	mark   int64 // of the kanban board that the page shows
 }
 
 // A fragment is the HTML of a card, and where the card belongs.
@@ -203,6 +205,9 @@ func (v *viewer) sendChange(ctx context.Context, c *overview.Change) error {
 
 // concernsPage reports whether a change affects what the page shows.
 func (v *viewer) concernsPage(c *overview.Change) bool {
+	if project, ok := strings.CutPrefix(v.topic, "kanban:"); ok {
+		return v.concernsKanban(project, c)
+	}
 	id, one := strings.CutPrefix(v.topic, "task:")
 	if !one {
 		return len(c.Tasks) > 0 || len(c.Gone) > 0

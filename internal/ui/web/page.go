@@ -29,7 +29,7 @@ type page struct {
 	Path    string    // path of the request, without the query; "/" after a form
 	Now     time.Time // by the server's clock
 	Row     int64     // row of the journal that the page is current as of; 0 if not known
-	Topic   string    // which events the page receives: "", board, all or task:ID; see live.go
+	Topic   string    // which events the page receives: "", board, all, task:ID or kanban:PROJECT; see live.go
 	Query   string    // the query of the board
 	Paused  bool      // all tasks are paused
 	Wants   int       // number of tasks that wait for a person, -1 if not known
@@ -89,8 +89,8 @@ type navItem struct {
 // Nav returns the navigation of every page.
 func (p page) Nav() []navItem {
 	list := []navItem{
-		{Path: "/inbox", Name: "Inbox", Icon: "inbox", Count: max(p.Wants, 0)}, {Path: "/", Name: "Board", Icon: "board"}, {Path: "/fleet", Name: "Fleet", Icon: "fleet"},
-		{Path: "/workflows", Name: "Workflows", Icon: "workflow"}, {Path: "/stats", Name: "Stats", Icon: "chart"},
+		{Path: "/inbox", Name: "Inbox", Icon: "inbox", Count: max(p.Wants, 0)}, {Path: "/", Name: "Board", Icon: "board"}, {Path: "/kanban", Name: "Kanban", Icon: "split"},
+		{Path: "/fleet", Name: "Fleet", Icon: "fleet"}, {Path: "/workflows", Name: "Workflows", Icon: "workflow"}, {Path: "/stats", Name: "Stats", Icon: "chart"},
 	}
 	for i := range list {
 		n := &list[i]

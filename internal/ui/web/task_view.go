@@ -54,7 +54,11 @@ func taskFacts(p *taskPage) []taskFact {
 	if w := p.Look.Work; w != nil && (w.Commits > 0 || w.Added > 0 || w.Deleted > 0) {
 		add("Work", fmt.Sprintf("%s, +%d −%d", humanize.Plural(w.Commits, "commit"), w.Added, w.Deleted), "")
 	}
-	add("Tracker", t.TrackerRef, "")
+	if href, name := cardHref(t.TrackerRef); href != "" {
+		add("Card", name, href)
+	} else {
+		add("Tracker", t.TrackerRef, "")
+	}
 	if t.Parent != "" {
 		add("Parent", humanize.ShortID(string(t.Parent)), "/tasks/"+string(t.Parent))
 	}

@@ -80,6 +80,7 @@ func New(o SiteOptions) *Site {
 func (s *Site) Handler() http.Handler {
 	mux := http.NewServeMux()
 	s.boardRoutes(mux)
+	s.kanbanRoutes(mux)
 	s.inboxRoutes(mux)
 	s.fleetRoutes(mux)
 	s.createRoutes(mux)

@@ -61,6 +61,8 @@ type Project struct {
 	HoldLanding bool `json:"hold_landing,omitempty"` // a person holds its landing queues
 
 	Git string `json:"git,omitempty"` // which programs git may not run, because nobody has trusted them
+
+	Board int64 `json:"board,omitempty"` // differs after every change of the project's kanban board
 }
 
 // A Row is one task. Every text in it is one line and safe for a terminal.
