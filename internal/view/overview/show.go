@@ -28,6 +28,7 @@ type Choice struct {
 	Project string // "" for all
 	Status  string
 	Search  string // words that must all be in the row
+	Filter  Filter // rows that match it best come first
 	Wanted  bool   // only those that wait for a person
 	Sort    Order
 	Reverse bool
@@ -58,6 +59,7 @@ type Grouping string
 // The groupings.
 const (
 	NoGroups    Grouping = ""
+	TurnGroup   Grouping = "turn" // by who must act
 	StatusGroup Grouping = "status"
 	ProjectRows Grouping = "project"
 )
@@ -71,22 +73,29 @@ type Group struct {
 // ChooseRows returns the rows that are shown, in their groups. It does not change the order of the slice rows.
 func ChooseRows(rows []Row, c Choice) []Group {
 	words := strings.Fields(strings.ToLower(c.Search))
-	picked := make([]*Row, 0, len(rows))
+	type match struct {
+		row   *Row
+		score int
+	}
+	picked := make([]match, 0, len(rows))
 	for i := range rows {
-		if c.showsRow(&rows[i], words) {
-			picked = append(picked, &rows[i])
+		if !c.showsRow(&rows[i], words) {
+			continue
+		}
+		if score := c.Filter.scoreRow(&rows[i]); score > 0 {
+			picked = append(picked, match{&rows[i], score})
 		}
 	}
-	slices.SortStableFunc(picked, func(a, b *Row) int {
-		n := compareRows(a, b, c.Sort)
+	slices.SortStableFunc(picked, func(a, b match) int {
+		n := compareRows(a.row, b.row, c.Sort)
 		if c.Reverse {
 			n = -n
 		}
-		return n
+		return cmp.Or(b.score-a.score, n)
 	})
 	shown := make([]Row, len(picked)) // rows are large: copy them once
-	for i, r := range picked {
-		shown[i] = *r
+	for i, p := range picked {
+		shown[i] = *p.row
 	}
 	if c.Group == NoGroups {
 		return []Group{{Rows: shown}}
@@ -95,11 +104,11 @@ func ChooseRows(rows []Row, c Choice) []Group {
 }
 
 func (c *Choice) showsRow(r *Row, words []string) bool {
-	over := r.Kind == workflow.Terminal
+	over, scope := r.Kind == workflow.Terminal, c.Filter.scopeOr(c.Scope)
 	switch {
 	case c.Project != "" && r.Project != c.Project, c.Status != "" && r.Status != c.Status, c.Wanted && !r.Wants.WaitsForPerson():
 		return false
-	case c.Scope == Done && !over, (c.Scope == Active || c.Scope == "") && over && r.Wants == "":
+	case scope == Done && !over, (scope == Active || scope == "") && over && r.Wants == "":
 		return false
 	case len(words) == 0:
 		return true
@@ -154,8 +163,12 @@ func groupRows(rows []Row, by Grouping) []Group {
 	var out []Group
 	for i := range rows {
 		name, place := rows[i].Status, KindPlace(rows[i].Kind)
-		if by == ProjectRows {
+		switch by {
+		case ProjectRows:
 			name, place = rows[i].Project, 0
+		case TurnGroup:
+			turn := rows[i].WhoseTurn()
+			name, place = string(turn), slices.Index(AllTurns(), turn)
 		}
 		at, known := index[name]
 		if !known {
