@@ -95,7 +95,7 @@ func ParseFilter(text string) (Filter, error) {
 		}
 		at := slices.IndexFunc(keys, func(k FilterKey) bool { return k.Name == name })
 		if at < 0 {
-			return Filter{}, fmt.Errorf("%s: is not a filter: use %s", name, listKeys(keys))
+			return Filter{}, fmt.Errorf("there is no filter %s: use %s", name, listKeys(keys))
 		}
 		t := term{key: &keys[at], values: strings.Split(rest, ",")}
 		if err := t.check(); err != nil {
@@ -112,7 +112,7 @@ func ParseFilter(text string) (Filter, error) {
 func listKeys(keys []FilterKey) string {
 	var names []string
 	for _, k := range keys {
-		names = append(names, k.Name+":")
+		names = append(names, k.Name)
 	}
 	return joinOr(names)
 }

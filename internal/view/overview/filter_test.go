@@ -91,14 +91,14 @@ func TestTheBestMatchComesFirst(t *testing.T) {
 
 func TestAWrongFilterIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"stat:x":      "stat: is not a filter: use state:, project:, workflow:, kind:, after:, is: or needs:",
+		"stat:x":      "there is no filter stat: use state, project, workflow, kind, after, is or needs",
 		"is:sleepy":   "is:sleepy is not known: use open, closed, alive, idle, dead, paused, queued or landing",
 		"is:":         "is: is not known: use open, closed, alive, idle, dead, paused, queued or landing",
 		"state:":      "state: needs a value: its state begins with this",
 		"needs:you":   "needs:you is not known: use me, agent or nobody",
 		"state:a,,b":  "state: needs a value: its state begins with this",
 		"kind:reveiw": "kind:reveiw is not known: use paused, attention",
-		"board:s/1":   "board: is not a filter",
+		"board:s/1":   "there is no filter board: use state",
 	} {
 		if _, err := ParseFilter(text); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
