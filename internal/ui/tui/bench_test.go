@@ -1,0 +1,59 @@
+package tui
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"orange/internal/core/explain"
+	"orange/internal/core/task"
+	"orange/internal/core/workflow"
+	"orange/internal/view/overview"
+)
+
+// BenchmarkKeyToScreen measures how long it takes from a key to the content of the screen with 1,000 tasks: the time in
+// which the terminal waits for the dashboard. docs/PERFORMANCE.md states the limit.
+func BenchmarkKeyToScreen(b *testing.B) {
+	const tasks = 1000
+	state := overview.State{Row: 1, Projects: []overview.Project{{Name: "shop", Pool: tasks}}}
+	for i := range tasks {
+		r := overview.Row{
+			ID: task.ID(fmt.Sprintf("id%06d", i)), Project: "shop", Branch: fmt.Sprintf("branch-%04d", i), Summary: fmt.Sprintf("Let customers do thing number %d in the shop", i),
+			Status: "working", Kind: workflow.Agent, Workflow: "orange", Owner: "the worker", Life: overview.Alive, Attempts: []overview.Attempt{{Number: 1, Role: "worker"}}, Created: noon, Active: noon, Seq: 1,
+		}
+		if i%5 == 0 {
+			r.Status, r.Kind, r.Wants, r.Text = "reviewing", workflow.HumanDo, explain.ItemReview, "the work waits for a decision"
+		}
+		state.Tasks = append(state.Tasks, r)
+	}
+	key := func(text string) tea.KeyPressMsg { return tea.KeyPressMsg{Code: []rune(text)[0], Text: text} }
+	for name, keys := range map[string][]tea.KeyPressMsg{
+		"move":   {key("j"), key("k")},
+		"search": {key("/"), key("s"), key("r"), key("v"), key("n"), {Code: tea.KeyEscape}},
+		"filter": {key("/"), key("i"), key("s"), key(":"), key("i"), key("d"), key("l"), key("e"), {Code: tea.KeyEscape}},
+		"group":  {key("g")},
+		"select": {{Code: ' ', Text: " "}, key("*"), {Code: tea.KeyEscape}},
+		"fold":   {{Code: tea.KeyLeft}, {Code: tea.KeyRight}},
+		"inbox":  {key("i"), key("j"), key("i")},
+	} {
+		b.Run(name, func(b *testing.B) {
+			m := newModel(b.Context(), DashboardOptions{API: newServer(b), Now: func() time.Time { return noon }})
+			m.Update(tea.WindowSizeMsg{Width: 200, Height: 60})
+			m.Update(stateMsg{state})
+			m.View()
+			slowest := time.Duration(0)
+			for i := 0; b.Loop(); i++ {
+				began := time.Now()
+				m.Update(keys[i%len(keys)])
+				m.held = false // as after the frame before it
+				if content := m.View().Content; content == "" {
+					b.Fatal("the screen is empty")
+				}
+				slowest = max(slowest, time.Since(began))
+			}
+			b.ReportMetric(float64(slowest.Microseconds())/1000, "slowest-ms")
+		})
+	}
+}
