@@ -40,7 +40,8 @@ var arrows = map[string][]string{
 	"internal/core/stats":            {"internal/core/agent", "internal/core/engine", "internal/core/journal", "internal/core/signal", "internal/core/task", "internal/core/workflow"},
 	"internal/core/verifytest":       {"internal/core/workflow"},
 	"internal/view/ansi":             {},
-	"internal/view/diff":             {"internal/view/ansi"},
+	"internal/view/diff":             {"internal/view/ansi", "internal/view/syntax"},
+	"internal/view/syntax":           {},
 	"internal/view/markdown":         {"internal/view/ansi"},
 	"internal/view/narrate":          {"internal/core/", "internal/view/humanize"},
 	"internal/view/overview":         {"internal/core/", "internal/view/"},
@@ -115,6 +116,7 @@ var everywhere = []string{"internal/lazy"}
 // homes says where a third-party module may be imported. Tests may use any.
 var homes = map[string][]string{
 	"github.com/spf13/cobra":          {"internal/ui/cli"},
+	"github.com/alecthomas/chroma":    {"internal/view/syntax"},
 	"github.com/goccy/go-yaml":        {"internal/core/workflow", "internal/core/taskfile", "internal/core/signal", "internal/adapter/harness"},
 	"github.com/yuin/goldmark":        {"internal/core/taskfile", "internal/view/markdown"},
 	"github.com/expr-lang/expr":       {"internal/core/workflow"},

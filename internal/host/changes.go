@@ -30,6 +30,22 @@ func (h *Host) TaskDiff(ctx context.Context, t task.Task) (base string, files []
 	return base, diff.MarkUncommitted(diff.Parse(text), diff.Parse(pending), untracked), cut, err
 }
 
+// maxFile bounds a file of a diff, in bytes.
+const maxFile = 4 << 20
+
+// TaskFile implements api.Changes.
+func (h *Host) TaskFile(ctx context.Context, t task.Task, path string, old bool) (content []byte, cut bool, err error) {
+	what, ok := h.taskComparison(&t)
+	if !ok {
+		return nil, false, task.Mistakef("project %s is not registered: orange project add", t.Project)
+	}
+	content, cut, err = h.Git.FileContent(ctx, what, path, old, maxFile)
+	if errors.Is(err, git.ErrNoBranch) || errors.Is(err, git.ErrNoFile) {
+		err = task.Mistakef("task %s has no such file: %v", t.ID, err)
+	}
+	return content, cut, err
+}
+
 // MeasureWork counts the commits and changes that only a task's branch has. It returns nil if the task has no branch.
 func (h *Host) MeasureWork(ctx context.Context, t *task.Task) (*overview.Work, error) {
 	c, ok := h.taskComparison(t)

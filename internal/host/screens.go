@@ -14,6 +14,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/host/agents"
 	"orange/internal/outputlog"
+	"orange/internal/view/ansi"
 )
 
 const (
@@ -36,13 +37,24 @@ func (h *Host) AttachArgv(session, window string) []string {
 	return h.terminal.AttachArgv(session, window)
 }
 
-// CaptureScreen returns what a window shows, with its styles. It returns false if the window is gone.
-func (h *Host) CaptureScreen(ctx context.Context, session, window string) (text string, ok bool, err error) {
-	text, err = h.terminal.CaptureStyled(ctx, session, window)
+// CaptureScreen returns what a window shows. It returns false if the window is gone.
+func (h *Host) CaptureScreen(ctx context.Context, session, window string) (v ansi.View, ok bool, err error) {
+	v, err = h.terminal.CaptureView(ctx, session, window)
 	if errors.Is(err, tmux.ErrGone) {
-		return "", false, nil
+		return v, false, nil
 	}
-	return text, err == nil, err
+	return v, err == nil, err
+}
+
+// ReadInput returns what input the screen of an agent accepts.
+func (h *Host) ReadInput(harness string, v ansi.View) ansi.Input {
+	return h.Agents.Harnesses.ReadInput(harness, v)
+}
+
+// TypeKeysAt types keys into a window. It does nothing and returns false if something was drawn since seen was read, or if tmux itself
+// handles keys.
+func (h *Host) TypeKeysAt(ctx context.Context, session, window string, seen ansi.View, keys string) (bool, error) {
+	return h.terminal.TypeKeysAt(ctx, session, window, seen, keys)
 }
 
 // watchOutput implements agents.AgentOptions.

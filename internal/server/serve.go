@@ -242,7 +242,7 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	if err := s.serveMetrics(); err != nil {
 		return err
 	}
-	closed, err := s.page.Start(s.ctx, s.options.Web, s.options.WebInput || s.cfg.WebInput)
+	closed, err := s.page.Start(s.ctx, s.options.Web, page.Options{Input: s.options.WebInput || s.cfg.WebInput, Dev: s.options.Dev})
 	s.ends = append(s.ends, closed)
 	if err != nil {
 		return err

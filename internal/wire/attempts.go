@@ -98,6 +98,24 @@ type Screen struct {
 	Lines   []ansi.Line `json:"lines"`
 	Note    string      `json:"note,omitempty"` // why there is nothing to see
 	At      time.Time   `json:"at"`
+
+	Seen    string        `json:"seen,omitempty"`    // names what is shown, for KeyInput; "" if no key can be pressed
+	Dialog  bool          `json:"dialog,omitempty"`  // a question, a menu or a page is open
+	Choices []ansi.Choice `json:"choices,omitempty"` // the answers of a dialog, where the harness knows them
+}
+
+// KeyInput is a key that a person presses in an agent's terminal. The server presses it only if the terminal still shows what the
+// person saw.
+type KeyInput struct {
+	Role   string `json:"role"`             // "" for the agent at work
+	Key    string `json:"key"`              // a name of KeyNames, or the key of a choice
+	Seen   string `json:"seen"`             // of the Screen that the person saw
+	Dialog bool   `json:"dialog,omitempty"` // only if a dialog is open
+}
+
+// KeyNames lists the keys that have a name.
+func KeyNames() []string {
+	return []string{"enter", "esc", "tab", "up", "down", "left", "right", "ctrl-c"}
 }
 
 // TerminalInput is what a person types into an agent's terminal.

@@ -16,6 +16,7 @@ const (
 	PathTaskSignals      = "/tasks/{id}/signals"
 	PathTaskFork         = "/tasks/{id}/fork"
 	PathTaskDiff         = "/tasks/{id}/diff"
+	PathTaskFile         = "/tasks/{id}/file"
 	PathTaskAttempts     = "/tasks/{id}/attempts"
 	PathTaskLog          = "/tasks/{id}/log"
 	PathTaskOutput       = "/tasks/{id}/output"
@@ -23,6 +24,7 @@ const (
 	PathTaskScreen       = "/tasks/{id}/screen"
 	PathTaskScreenEvents = "/tasks/{id}/screen/events"
 	PathTaskType         = "/tasks/{id}/type"
+	PathTaskKeys         = "/tasks/{id}/keys"
 	PathInbox            = "/inbox"
 	PathHooks            = "/hooks"
 

@@ -104,6 +104,13 @@ type Diff struct {
 	Cut   bool        `json:"cut"` // there is more than is shown
 }
 
+// FileContent is a file of a task's branch, on one side of its diff.
+type FileContent struct {
+	Path    string `json:"path"`
+	Content []byte `json:"content"`
+	Cut     bool   `json:"cut"` // there is more
+}
+
 // A WorkflowInfo is a workflow that tasks follow or can follow.
 type WorkflowInfo struct {
 	Name   string `json:"name"`

@@ -40,13 +40,17 @@ const (
 	ParamAttempt = "attempt" // number of an attempt
 	ParamBy      = "by"      // how statistics are grouped
 	ParamCode    = "code"    // from the notification, if an action is confirmed by a code
-	ParamPath    = "path"    // of a folder
+	ParamPath    = "path"    // of a folder or a file
 	ParamProject = "project" // name of a project
 	ParamRole    = "role"    // of an agent
+	ParamSide    = "side"    // of a diff: "old", or the new one without it
 	ParamSince   = "since"   // statistics from this time on
 	ParamStatus  = "status"  // of a task
 	ParamTask    = "task"    // id of a task
 )
+
+// SideOld is the value of ParamSide for the side before the changes.
+const SideOld = "old"
 
 // Content types besides application/json.
 const (

@@ -256,28 +256,36 @@ func readRefs(root string, refs []string) (tips map[string]string, known bool, e
 // upTo runs a command and returns the beginning of its output, at most limit bytes and up to a
 // line end.
 func (g *Git) upTo(ctx context.Context, limit int, c call) (text string, cut bool, err error) {
+	out, cut, err := g.readUpTo(ctx, limit, c)
+	if cut {
+		out = out[:bytes.LastIndexByte(out, '\n')+1]
+	}
+	return string(out), cut, err
+}
+
+// readUpTo runs a command and returns the beginning of its output, at most limit bytes.
+func (g *Git) readUpTo(ctx context.Context, limit int, c call) (text []byte, cut bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	out := &bounded{limit: limit}
 	cmd, err := g.prepareCommand(ctx, &c)
 	if err != nil {
-		return "", false, err
+		return nil, false, err
 	}
 	var errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = out, &errs
 	err = cmd.Run()
 	switch {
 	case out.full: // git could not write any more
-		end := bytes.LastIndexByte(out.text, '\n') + 1
-		return string(out.text[:end]), true, nil
+		return out.text, true, nil
 	case err == nil:
-		return string(out.text), false, nil
+		return out.text, false, nil
 	case ctx.Err() != nil:
-		return "", false, fmt.Errorf("git %s in %s took too long: %w", c.args[0], c.dir, ctx.Err())
+		return nil, false, fmt.Errorf("git %s in %s took too long: %w", c.args[0], c.dir, ctx.Err())
 	case cmd.ProcessState != nil:
-		return "", false, &exitError{args: c.args, code: cmd.ProcessState.ExitCode(), said: failureReason(errs.String()), stderr: errs.String()}
+		return nil, false, &exitError{args: c.args, code: cmd.ProcessState.ExitCode(), said: failureReason(errs.String()), stderr: errs.String()}
 	}
-	return "", false, fmt.Errorf("run git %s: %w", c.args[0], err)
+	return nil, false, fmt.Errorf("run git %s: %w", c.args[0], err)
 }
 
 // bounded keeps the first bytes that are written to it, and then refuses more.

@@ -47,8 +47,8 @@ func (l screenPatterns) readInput(v ansi.View) ansi.Input {
 	}
 	shown := paneEnd(v.Text)
 	for _, a := range l.asks {
-		if _, ok := a.findQuestion(shown); ok {
-			return ansi.Input{Kind: ansi.Dialog}
+		if _, last, ok := a.locateQuestion(shown); ok {
+			return ansi.Input{Kind: ansi.Dialog, Question: strings.Join(shown[:last+1], "\n")}
 		}
 	}
 	for _, line := range shown[max(0, len(shown)-menuLines):] {

@@ -173,7 +173,7 @@ func TestInput(t *testing.T) {
 		agent, _, _ := strings.Cut(name, "-")
 		in := find(t, agent).ReadInput(v)
 		expected, ok := want[name]
-		same := in == expected
+		same := in.Kind == expected.Kind && in.Line == expected.Line
 		if head, long := strings.CutSuffix(expected.Line, "..."); long {
 			same = in.Kind == expected.Kind && strings.HasPrefix(in.Line, head)
 		}
@@ -227,6 +227,29 @@ func TestAPastedMessageIsRecognised(t *testing.T) {
 		}
 		if !pasted && in.HoldsText(short) {
 			t.Errorf("%s holds a message", name)
+		}
+	}
+}
+
+// The answers of dialogs, with what a person decides about above them.
+func TestChoices(t *testing.T) {
+	for name, want := range map[string]struct{ agent, holds, choices string }{
+		"claude-permission":   {"claude", "touch x.txt && curl http://example.invalid", "1 Yes|2 Yes, and don't ask again for touch x.txt and curl http://example.invalid commands in /work/tree|3 No"},
+		"claude-question":     {"claude", "Which colour?", "1 Red|2 Blue|3 Type something.|4 Chat about this"},
+		"codex-permission":    {"codex", "$ touch /etc/xyzzy", "1 Yes, proceed (y)|2 Yes, and don't ask again for commands that start with `touch /etc/xyzzy` (p)|3 No, and tell Codex what to do differently (esc)"},
+		"gemini-permission":   {"gemini", "echo hello-from-tool > out.txt", "1 Allow once|2 Allow for this session|3 No, suggest changes (esc)"},
+		"opencode-permission": {"opencode", "echo hello-from-tool > out.txt", ""}, // its answers have no keys of their own
+		"claude-at-work":      {"claude", "", ""},
+	} {
+		v := ansi.View{Text: pane(t, name), Width: 120, Height: 40}
+		v.Y = strings.Count(v.Text, "\n")
+		got := find(t, want.agent).ReadInput(v)
+		var list []string
+		for _, c := range got.Choices() {
+			list = append(list, c.Key+" "+c.Label)
+		}
+		if all := strings.Join(list, "|"); all != want.choices || !strings.Contains(got.Question, want.holds) {
+			t.Errorf("%s: %q in %q", name, all, got.Question)
 		}
 	}
 }

@@ -163,17 +163,32 @@ func (l screenPatterns) findLimit(shown []string) (string, bool) {
 
 // findQuestion returns the question with the lines above it.
 func (a askPattern) findQuestion(shown []string) (string, bool) {
+	i, _, ok := a.locateQuestion(shown)
+	if !ok {
+		return "", false
+	}
+	return strings.Join(slices.DeleteFunc(slices.Clone(shown[max(0, i-askContext):]), isPicture), " "), true
+}
+
+// answerLine matches an answer of a menu.
+var answerLine = lazyPattern(`^(?:[❯›●>] *)?\d\. `)
+
+// locateQuestion returns the lines of the question and of its last answer.
+func (a askPattern) locateQuestion(shown []string) (question, last int, ok bool) {
 	for i := len(shown) - 1; i >= 0; i-- {
 		if !a.question().MatchString(shown[i]) {
 			continue
 		}
-		for _, below := range shown[i+1:] {
-			if a.answers().MatchString(below) {
-				return strings.Join(slices.DeleteFunc(slices.Clone(shown[max(0, i-askContext):]), isPicture), " "), true
+		for k := i + 1; k < len(shown); k++ {
+			if ok = ok || a.answers().MatchString(shown[k]); a.answers().MatchString(shown[k]) || answerLine().MatchString(shown[k]) {
+				last = k
 			}
 		}
+		if ok {
+			return i, last, true
+		}
 	}
-	return "", false
+	return 0, 0, false
 }
 
 // isPicture reports whether a line has no word.

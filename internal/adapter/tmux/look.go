@@ -9,73 +9,85 @@ import (
 	"orange/internal/view/ansi"
 )
 
-// CaptureStyled returns what the window shows with its colors: text, and the escape sequences
-// that set its appearance. The result contains the output of a program and is not safe to
-// display before it is parsed. Repeated calls for a window cost one tmux process each.
-func (s *Server) CaptureStyled(ctx context.Context, session, window string) (string, error) {
+// CaptureView is like ReadView for callers that read a window again and again: repeated calls for a
+// window cost one tmux process each.
+func (s *Server) CaptureView(ctx context.Context, session, window string) (ansi.View, error) {
 	name := session + " " + windowName(window)
 	if id, ok := s.panes.Load(name); ok {
-		if text, ok, err := s.captureStyledPane(ctx, id.(string), name); ok || err != nil {
-			return text, err
+		if v, ok, err := s.captureKnownPane(ctx, id.(string), name); ok || err != nil {
+			return v, err
 		}
 		s.panes.Delete(name)
 	}
 	p, err := s.findPane(ctx, session, window)
+	if err != nil {
+		return ansi.View{}, readFailure(window, err)
+	}
+	v, err := s.readPane(ctx, p, window)
 	if err == nil {
-		var text string
-		if text, err = s.runCommands(ctx, nil, p.captureCommand("-e")); err == nil {
-			s.panes.Store(name, p.id)
-			return convertFrames(text), nil
-		}
+		s.panes.Store(name, p.id)
 	}
-	if isMissing(err) {
-		err = ErrGone
-	}
-	return "", fmt.Errorf("read window %q: %w", window, err)
+	return v, err
 }
 
-// captureStyledPane captures a pane if it is the expected one and its program runs.
-func (s *Server) captureStyledPane(ctx context.Context, id, name string) (text string, ok bool, err error) {
-	who := command{"display-message", "-p", "-t", id, "#{session_name} #{@orange} #{pane_dead}"}
+// captureKnownPane captures a pane if it is the expected one and its program runs.
+func (s *Server) captureKnownPane(ctx context.Context, id, name string) (v ansi.View, ok bool, err error) {
+	who := command{"display-message", "-p", "-t", id, place + "\t#{session_name} #{@orange} #{pane_dead}"}
 	out, err := s.runCommands(ctx, nil, who, Pane{id: id}.captureCommand("-e"))
 	switch {
 	case errors.Is(err, errNoServer), isMissing(err):
-		return "", false, nil
+		return v, false, nil
 	case err != nil:
-		return "", false, fmt.Errorf("read a window: %w", err)
+		return v, false, fmt.Errorf("read a window: %w", err)
 	}
 	first, text, _ := strings.Cut(out, "\n")
-	return convertFrames(text), first == name+" 0", nil
+	at, found, _ := strings.Cut(first, "\t")
+	v, err = parseView(at, text)
+	return v, err == nil && found == name+" 0", err
 }
 
 // place is a format with the size of a window and the position of its cursor. Programs move the
 // cursor when text is typed at their input line.
 const place = "#{pane_in_mode} #{cursor_x} #{cursor_y} #{pane_width} #{pane_height}"
 
-// ReadView returns what the window shows and the position of its cursor.
+// ReadView returns what the window shows with its colors, and the position of its cursor. The text contains
+// the output of a program and is not safe to display before it is parsed.
 func (s *Server) ReadView(ctx context.Context, session, window string) (ansi.View, error) {
 	p, err := s.findPane(ctx, session, window)
 	if err == nil && p.Dead {
 		err = ErrGone
 	}
-	var out string
-	if err == nil {
-		out, err = s.runCommands(ctx, nil, command{"display-message", "-p", "-t", p.id, place}, p.captureCommand("-e"))
+	if err != nil {
+		return ansi.View{}, readFailure(window, err)
 	}
-	var v ansi.View
+	return s.readPane(ctx, p, window)
+}
+
+func (s *Server) readPane(ctx context.Context, p Pane, window string) (v ansi.View, err error) {
+	out, err := s.runCommands(ctx, nil, command{"display-message", "-p", "-t", p.id, place}, p.captureCommand("-e"))
 	if err == nil {
 		first, text, _ := strings.Cut(out, "\n")
-		mode := 0
-		_, err = fmt.Sscan(first, &mode, &v.X, &v.Y, &v.Width, &v.Height)
-		v.Text, v.InMode = convertFrames(text), mode != 0
+		v, err = parseView(first, text)
 	}
+	if err != nil {
+		return ansi.View{}, readFailure(window, err)
+	}
+	return v, nil
+}
+
+func readFailure(window string, err error) error {
 	if isMissing(err) {
 		err = ErrGone
 	}
-	if err != nil {
-		return ansi.View{}, fmt.Errorf("read window %q: %w", window, err)
-	}
-	return v, nil
+	return fmt.Errorf("read window %q: %w", window, err)
+}
+
+// parseView returns a view from what the format place prints, and the captured text.
+func parseView(at, text string) (v ansi.View, err error) {
+	mode := 0
+	_, err = fmt.Sscan(at, &mode, &v.X, &v.Y, &v.Width, &v.Height)
+	v.Text, v.InMode = convertFrames(text), mode != 0
+	return v, err
 }
 
 // unchangedFormat returns a format that is true while a window's cursor is where it was before

@@ -14,10 +14,11 @@ func shows(t *testing.T, s *tmux.Server, session, window, want string) string {
 	t.Helper()
 	var text string
 	wait.Until(t, "the window shows "+want, func() bool {
-		var err error
-		if text, err = s.CaptureStyled(t.Context(), session, window); err != nil {
+		v, err := s.CaptureView(t.Context(), session, window)
+		if err != nil {
 			t.Fatal(err)
 		}
+		text = v.Text
 		return strings.Contains(text, want)
 	})
 	return text
@@ -47,8 +48,8 @@ func TestLookIsNeverAtAnotherWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if text, err := s.CaptureStyled(t.Context(), "p/b", "worker"); !errors.Is(err, tmux.ErrGone) {
-			t.Errorf("%q, %v", text, err)
+		if v, err := s.CaptureView(t.Context(), "p/b", "worker"); !errors.Is(err, tmux.ErrGone) {
+			t.Errorf("%q, %v", v.Text, err)
 		}
 	}
 	open(t, s, tmux.Window{Session: "p/b", Name: "worker", Argv: say("second")})
@@ -58,8 +59,8 @@ func TestLookIsNeverAtAnotherWindow(t *testing.T) {
 	if err := s.KillServer(t.Context()); err != nil { // the next one counts its panes from the beginning
 		t.Fatal(err)
 	}
-	if text, err := s.CaptureStyled(t.Context(), "p/b", "worker"); !errors.Is(err, tmux.ErrGone) {
-		t.Errorf("%q, %v", text, err)
+	if v, err := s.CaptureView(t.Context(), "p/b", "worker"); !errors.Is(err, tmux.ErrGone) {
+		t.Errorf("%q, %v", v.Text, err)
 	}
 	open(t, s, tmux.Window{Session: "p/b", Name: "reviewer", Argv: say("third")})
 	open(t, s, tmux.Window{Session: "p/b", Name: "worker", Argv: say("fourth")})
@@ -77,5 +78,24 @@ func TestLookAtAProgramThatHasEnded(t *testing.T) {
 	wait.Until(t, "it ends", func() bool { return windows(t, s)[0] == "p/b worker dead=true" })
 	if text := shows(t, s, "p/b", "worker", "last words"); !strings.Contains(text, "\x1b[32m") {
 		t.Errorf("%q", text)
+	}
+}
+
+// A key goes to a screen that is what was seen, and to no other.
+func TestKeysAtAScreen(t *testing.T) {
+	s := terminal(t)
+	open(t, s, tmux.Window{Session: "p/b", Name: "worker", Argv: []string{"sh", "-c", "stty -echo raw; printf 'Proceed? '; dd bs=1 count=1 2>/dev/null | od -An -c; printf '\\r\\nnext '; exec cat"}})
+	shows(t, s, "p/b", "worker", "Proceed?")
+	seen, err := s.ReadView(t.Context(), "p/b", "worker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := s.TypeKeysAt(t.Context(), "p/b", "worker", seen, "\x1b"); err != nil || !done {
+		t.Fatalf("done %v, %v", done, err)
+	}
+	shows(t, s, "p/b", "worker", "033")
+	shows(t, s, "p/b", "worker", "next")
+	if done, err := s.TypeKeysAt(t.Context(), "p/b", "worker", seen, "x"); err != nil || done {
+		t.Errorf("a key was typed at a screen that nobody saw: done %v, %v", done, err)
 	}
 }

@@ -54,13 +54,19 @@ type Page struct {
 
 	mu     sync.Mutex
 	life   context.Context // the server's; nil before Start and while the server stops
-	input  bool
+	shown  Options
 	stays  bool // the page was opened at the start, so the server does not stop when idle
 	open   net.Listener
 	token  string
 	codes  *web.Codes
 	server *http.Server
 	ended  chan struct{}
+}
+
+// Options say what the page offers.
+type Options struct {
+	Input bool // people may type into agents' terminals
+	Dev   bool // it shows its own components, for people who change it
 }
 
 // New returns a page that is not open.
@@ -118,10 +124,10 @@ func (p *Page) openAddress() (string, error) {
 }
 
 // Start opens the page at an address, unless that is "". The function it returns closes the page and waits for its end.
-func (p *Page) Start(ctx context.Context, address string, input bool) (ended func(), err error) {
+func (p *Page) Start(ctx context.Context, address string, shown Options) (ended func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.life, p.input = ctx, input
+	p.life, p.shown = ctx, shown
 	switch {
 	case address == "":
 		p.reopenLast()
@@ -199,7 +205,7 @@ func (p *Page) listenAt(address string) error {
 	}
 	codes := web.NewCodes(nil)
 	o := web.SiteOptions{
-		API: client.FromOptions(client.DialOptions{Socket: p.Socket, Home: p.Home}), Socket: p.At, Log: p.Log, Token: token, Codes: codes, Input: p.input,
+		API: client.FromOptions(client.DialOptions{Socket: p.Socket, Home: p.Home}), Socket: p.At, Log: p.Log, Token: token, Codes: codes, Input: p.shown.Input, Dev: p.shown.Dev,
 		MCP: p.mcpHandler(token), Verify: p.verifyElsewhere,
 		Address: func() string { return l.Addr().String() },
 	}

@@ -35,7 +35,7 @@ func check(t *testing.T, err error) {
 // replaced: it is where it was, for a day.
 func TestTheNextServerOpensThePageAgain(t *testing.T) {
 	p := newPage(t, "127.0.0.1:0")
-	closed, err := p.Start(t.Context(), "", false)
+	closed, err := p.Start(t.Context(), "", Options{})
 	check(t, err)
 	if p.open != nil {
 		t.Error("a page that nobody asked for is open")
@@ -44,7 +44,7 @@ func TestTheNextServerOpensThePageAgain(t *testing.T) {
 	check(t, err)
 	closed()
 	next := New(p.Parts)
-	closed, err = next.Start(t.Context(), "", false)
+	closed, err = next.Start(t.Context(), "", Options{})
 	check(t, err)
 	if next.open == nil || "http://"+next.open.Addr().String()+"/" != was.URL || next.KeepsServer() {
 		t.Errorf("it was at %s and is not open again", was.URL)
@@ -52,7 +52,7 @@ func TestTheNextServerOpensThePageAgain(t *testing.T) {
 	closed()
 	check(t, p.Settings.SetSetting(pageSetting, strings.TrimSuffix(strings.TrimPrefix(was.URL, "http://"), "/")+" "+time.Now().Add(-25*time.Hour).UTC().Format(time.RFC3339)))
 	late := New(p.Parts)
-	closed, err = late.Start(t.Context(), "", false)
+	closed, err = late.Start(t.Context(), "", Options{})
 	check(t, err)
 	defer closed()
 	if late.open != nil {
@@ -65,7 +65,7 @@ func TestTheWebPageIsOpenedOnDemand(t *testing.T) {
 	if _, err := p.OpenPage(t.Context()); err == nil {
 		t.Error("it was opened before the server is there")
 	}
-	closed, err := p.Start(t.Context(), "", false)
+	closed, err := p.Start(t.Context(), "", Options{})
 	check(t, err)
 	at, err := p.OpenPage(t.Context())
 	check(t, err)
@@ -104,11 +104,11 @@ func TestTheWebPageHasAnAddress(t *testing.T) {
 	defer taken.Close()
 	address := taken.Addr().String()
 	p := newPage(t, "")
-	if _, err := p.Start(t.Context(), address, false); err == nil || !strings.Contains(err.Error(), "is in use: choose another") || p.KeepsServer() {
+	if _, err := p.Start(t.Context(), address, Options{}); err == nil || !strings.Contains(err.Error(), "is in use: choose another") || p.KeepsServer() {
 		t.Errorf("an address that is taken: %v", err)
 	}
 	p = newPage(t, address)
-	closed, err := p.Start(t.Context(), address, false) // of the configuration
+	closed, err := p.Start(t.Context(), address, Options{}) // of the configuration
 	check(t, err)
 	defer closed()
 	at, err := p.OpenPage(t.Context()) // any other will do
@@ -117,12 +117,12 @@ func TestTheWebPageHasAnAddress(t *testing.T) {
 	}
 	for _, address := range []string{"0.0.0.0:0", "192.0.2.1:80", "example.com:80", ":80", "4747"} {
 		p := newPage(t, "")
-		if _, err := p.Start(t.Context(), address, false); err == nil || strings.Contains(err.Error(), "\n") {
+		if _, err := p.Start(t.Context(), address, Options{}); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 	stays := newPage(t, "")
-	closed, err = stays.Start(t.Context(), "127.0.0.1:0", false)
+	closed, err = stays.Start(t.Context(), "127.0.0.1:0", Options{})
 	check(t, err)
 	defer closed()
 	if !stays.KeepsServer() {

@@ -37,9 +37,12 @@ func (s Viewer) ReadScreen(ctx context.Context, t task.Task, role string) (wire.
 	}
 	out.Attempt, out.Role, out.Harness, out.Alive = a.Number, a.card.Role, a.card.Harness, a.alive
 	if a.alive && s.hasTerminal(&t, a) {
-		text, shown, err := s.Host.CaptureScreen(ctx, t.TmuxSession, a.card.Window)
+		v, shown, err := s.Host.CaptureScreen(ctx, t.TmuxSession, a.card.Window)
 		if shown || err != nil {
-			out.Lines = ansi.ParseLines(text)
+			out.Lines = ansi.ParseLines(v.Text)
+			if input := s.Host.ReadInput(a.card.Harness, v); shown && !v.InMode {
+				out.Seen, out.Dialog, out.Choices = digestScreen(a.Number, v, input), input.Kind == ansi.Dialog, input.Choices()
+			}
 			return out, err
 		}
 	}
@@ -122,21 +125,30 @@ func (s Viewer) TypeText(ctx context.Context, t task.Task, role, text string) er
 	if err != nil {
 		return err
 	}
-	if !s.Host.HasTerminal() {
-		return task.Mistakef("agents run without a terminal here, so nothing can be typed: see orange task answer --help")
-	}
-	a, ok, err := s.findAgent(&t, role)
-	switch {
-	case err != nil:
+	a, err := s.agentWithTerminal(&t, role)
+	if err != nil {
 		return err
-	case !ok || !a.alive:
-		return task.Mistakef("no agent of task %s is at work: start one with orange task spawn %s", t.ID, t.ID)
-	case !s.hasTerminal(&t, a):
-		return task.Mistakef("the %s of task %s has no terminal: wait until it is started, or see orange task log %s", a.card.Role, t.ID, t.ID)
 	}
 	err = s.Host.TypeText(ctx, t.TmuxSession, a.card.Window, text)
 	if errors.Is(err, host.ErrWindowGone) {
-		err = task.Mistakef("the terminal of task %s is closed: start its agent again with orange task spawn %s", t.ID, t.ID)
+		err = errClosed(&t, false)
 	}
 	return err
+}
+
+// agentWithTerminal returns the agent of a role that a person can type to.
+func (s Viewer) agentWithTerminal(t *task.Task, role string) (viewedAgent, error) {
+	if !s.Host.HasTerminal() {
+		return viewedAgent{}, task.Mistakef("agents run without a terminal here, so nothing can be typed: see orange task answer --help")
+	}
+	a, ok, err := s.findAgent(t, role)
+	switch {
+	case err != nil:
+		return a, err
+	case !ok || !a.alive:
+		return a, task.Mistakef("no agent of task %s is at work: start one with orange task spawn %s", t.ID, t.ID)
+	case !s.hasTerminal(t, a):
+		return a, task.Mistakef("the %s of task %s has no terminal: wait until it is started, or see orange task log %s", a.card.Role, t.ID, t.ID)
+	}
+	return a, nil
 }

@@ -63,6 +63,16 @@ func (hunks) TaskDiff(_ context.Context, t task.Task) (base string, files []diff
 	return "abc", diff.Parse("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n+c\n"), true, nil
 }
 
+func (hunks) TaskFile(_ context.Context, _ task.Task, path string, old bool) (content []byte, cut bool, err error) {
+	if path != "x" {
+		return nil, false, task.Mistakef("no such file: %s", path)
+	}
+	if old {
+		return []byte("a\n"), false, nil
+	}
+	return []byte("b\nc\n"), true, nil
+}
+
 type books struct{}
 
 func (books) ListWorkflows(context.Context) ([]wire.WorkflowInfo, error) {
@@ -121,6 +131,16 @@ func (h *theatre) WatchOutput(ctx context.Context, t task.Task, _ string) (<-cha
 		h.ends <- struct{}{}
 	}()
 	return ch, nil
+}
+
+func (h *theatre) PressKey(_ context.Context, t task.Task, in wire.KeyInput) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if in.Seen != "now" {
+		return task.Mistakef("the terminal shows something else now: look at it again")
+	}
+	h.typed = append(h.typed, strings.Join([]string{string(t.ID), in.Role, "key " + in.Key}, " "))
+	return nil
 }
 
 func (h *theatre) TypeText(_ context.Context, t task.Task, role, text string) error {

@@ -229,7 +229,7 @@ func TestRealAnswersAreAsDescribed(t *testing.T) {
 	ids := r.stages()
 	hash := r.ask("GET", "/v1/tasks/"+ids["new"], "").body["task"].(map[string]any)["setup"].(map[string]any)["workflow_hash"].(string)
 	for _, id := range ids {
-		for _, what := range []string{"", "/history", "/journal", "/journal?after=1", "/explain", "/chain", "/attempts", "/log?attempt=1", "/output", "/attach", "/screen?role=worker", "/diff"} {
+		for _, what := range []string{"", "/history", "/journal", "/journal?after=1", "/explain", "/chain", "/attempts", "/log?attempt=1", "/output", "/attach", "/screen?role=worker", "/diff", "/file?path=x&side=old"} {
 			j.ask(r, "GET", "/v1/tasks/"+id+what, "")
 		}
 	}
@@ -274,6 +274,8 @@ func askedFor(ids map[string]string) []request {
 		{"POST", "/tasks/" + ids["new"] + "/fork", `{"seq":1}`, 400, nil},
 		{"POST", "/tasks/" + ids["new"] + "/type", `{"role":"","text":"yes"}`, 200, nil},
 		{"POST", "/tasks/" + ids["new"] + "/type", `{"text":""}`, 400, nil},
+		{"POST", "/tasks/" + ids["new"] + "/keys", `{"key":"esc","seen":"now"}`, 200, nil},
+		{"POST", "/tasks/" + ids["new"] + "/keys", `{"key":"esc","seen":"then"}`, 400, nil},
 		{"POST", "/hooks", `{"harness":"claude","event":"Stop","payload":"e30="}`, 200, as},
 		{"POST", "/hooks", `{"harness":"claude","event":"Stop","payload":"e30="}`, 400, nil},
 		{"POST", "/projects", `{"name":"q","path":"/q","budget":{"day_attempts":3}}`, 200, nil},

@@ -60,6 +60,8 @@ func taskRoutes() []route {
 			must: []string{"kind"}, work: handleBody((*Server).submitSignal)},
 		{method: "POST", path: wire.PathTaskFork, who: everyone, summary: "Create a task that begins where this one stood", must: []string{"seq"}, work: handleBody((*Server).forkTask)},
 		{method: "GET", path: wire.PathTaskDiff, who: ownTask, summary: "What a task's branch changes", work: handleQuery((*Server).readDiff)},
+		{method: "GET", path: wire.PathTaskFile, who: ownTask, summary: "A file of a task's branch, before or after its changes",
+			query: []param{{name: wire.ParamPath, about: "of the file, in the repository"}, {name: wire.ParamSide, about: "old: as it was where the branch left the default branch"}}, work: handleQuery((*Server).readFile)},
 		{method: "GET", path: wire.PathInbox, who: everyone, summary: "What waits for a person", query: []param{ofProject()}, work: handleQuery((*Server).listInbox)},
 	}
 }
@@ -78,6 +80,7 @@ func attemptRoutes() []route {
 		{method: "GET", path: wire.PathTaskScreenEvents, who: ownTask, needs: screens, summary: "What an agent's terminal shows, now and whenever it changes",
 			query: []param{ofRole()}, work: handleStream[wire.Screen](wire.EventScreen, (*Server).screenEvents)},
 		{method: "POST", path: wire.PathTaskType, who: people, needs: screens, summary: "Type a line into an agent's terminal", must: []string{"text"}, work: handleBody((*Server).typeIn)},
+		{method: "POST", path: wire.PathTaskKeys, who: people, needs: screens, summary: "Press a key in an agent's terminal, if it still shows what the person saw", must: []string{"key", "seen"}, work: handleBody((*Server).pressKey)},
 		{method: "POST", path: wire.PathHooks, who: everyone, needs: agents, summary: "An agent's harness reports an event; only an attempt may",
 			must: []string{"harness", "event"}, work: handleBody((*Server).handleHook)},
 	}

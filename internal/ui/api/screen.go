@@ -23,11 +23,15 @@ type Screens interface {
 	WatchOutput(ctx context.Context, t task.Task, role string) (<-chan struct{}, error)
 	// TypeText types a person's text into the agent's terminal and presses Enter.
 	TypeText(ctx context.Context, t task.Task, role, text string) error
+	// PressKey presses a key for a person, if the terminal still shows what the person saw.
+	PressKey(ctx context.Context, t task.Task, in wire.KeyInput) error
 }
 
 // Changes returns what tasks changed.
 type Changes interface {
 	TaskDiff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error)
+	// TaskFile returns a file of the task's branch on the old or the new side of TaskDiff.
+	TaskFile(ctx context.Context, t task.Task, path string, old bool) (content []byte, cut bool, err error)
 }
 
 func (s *Server) readScreen(r *http.Request) (wire.Screen, error) {
@@ -162,6 +166,14 @@ func (s *Server) typeIn(r *http.Request, in wire.TerminalInput) (wire.InputAccep
 	return wire.InputAccepted{Typed: true}, err
 }
 
+func (s *Server) pressKey(r *http.Request, in wire.KeyInput) (wire.InputAccepted, error) {
+	t, err := s.loadTask(r)
+	if err == nil {
+		err = s.Screens.PressKey(r.Context(), t, in)
+	}
+	return wire.InputAccepted{Typed: true}, err
+}
+
 func (s *Server) readDiff(r *http.Request) (wire.Diff, error) {
 	t, err := s.loadTask(r)
 	if err != nil {
@@ -172,4 +184,18 @@ func (s *Server) readDiff(r *http.Request) (wire.Diff, error) {
 		return wire.Diff{}, err
 	}
 	return wire.Diff{Base: base, Files: nonNil(files), Cut: cut}, nil
+}
+
+func (s *Server) readFile(r *http.Request) (wire.FileContent, error) {
+	t, err := s.loadTask(r)
+	if err != nil {
+		return wire.FileContent{}, err
+	}
+	q := r.URL.Query()
+	path, side := q.Get(wire.ParamPath), q.Get(wire.ParamSide)
+	if path == "" || side != "" && side != wire.SideOld {
+		return wire.FileContent{}, task.Mistakef("the request names no file, or an unknown side: pass path, and side=old for the old side")
+	}
+	content, cut, err := s.Changes.TaskFile(r.Context(), t, path, side == wire.SideOld)
+	return wire.FileContent{Path: path, Content: nonNil(content), Cut: cut}, err
 }

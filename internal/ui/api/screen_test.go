@@ -47,6 +47,12 @@ func TestAScreenIsRead(t *testing.T) {
 	r.ask("GET", "/v1/tasks/"+id+"/screen?role=worker", "").holds(t, `"role":"worker"`, `"lines":[[{"text":"one"}],[],[{"text":"two","fg":"1"}]]`)
 	r.ask("POST", "/v1/tasks/"+id+"/type", `{"role":"worker","text":"yes"}`).holds(t, `{"typed":true}`)
 	r.ask("POST", "/v1/tasks/"+id+"/type", `{"role":"worker","text":""}`).refused(t, http.StatusBadRequest, "give a text")
+	r.ask("POST", "/v1/tasks/"+id+"/keys", `{"key":"enter","seen":"now"}`).holds(t, `{"typed":true}`)
+	r.ask("POST", "/v1/tasks/"+id+"/keys", `{"key":"enter","seen":"before"}`).refused(t, http.StatusBadRequest, "shows something else")
+	r.ask("GET", "/v1/tasks/"+id+"/file?path=x", "").holds(t, `"content":"YgpjCg=="`, `"cut":true`)
+	r.ask("GET", "/v1/tasks/"+id+"/file?path=x&side=old", "").holds(t, `"content":"YQo="`, `"cut":false`)
+	r.ask("GET", "/v1/tasks/"+id+"/file?path=y", "").refused(t, http.StatusBadRequest, "no such file")
+	r.ask("GET", "/v1/tasks/"+id+"/file?path=x&side=left", "").refused(t, http.StatusBadRequest, "unknown side")
 	if len(h.typed) != 1 || h.typed[0] != id+" worker yes" {
 		t.Errorf("%q", h.typed)
 	}

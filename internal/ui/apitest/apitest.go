@@ -193,11 +193,15 @@ func (Screens) WatchOutput(context.Context, task.Task, string) (<-chan struct{},
 	return nil, nil
 }
 func (Screens) TypeText(context.Context, task.Task, string, string) error { return nil }
+func (Screens) PressKey(context.Context, task.Task, wire.KeyInput) error  { return nil }
 
 type changes struct{}
 
 func (changes) TaskDiff(context.Context, task.Task) (base string, files []diff.File, cut bool, err error) {
 	return "", nil, false, nil
+}
+func (changes) TaskFile(context.Context, task.Task, string, bool) (content []byte, cut bool, err error) {
+	return nil, false, nil
 }
 
 // FakeLibrary lists the workflows that tasks may follow.

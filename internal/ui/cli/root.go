@@ -75,6 +75,7 @@ type ServeOptions struct {
 
 	Web      string // address of the web page, "" for none
 	WebInput bool   // people may type into agents' terminals on the web page
+	Dev      bool   // the web page has /style, for people who change it
 	Metrics  string // address of the metrics for Prometheus, "" for none
 	Hooks    string // address that receives webhooks of trackers, "" for none
 

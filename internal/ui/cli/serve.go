@@ -27,6 +27,7 @@ func newServeCommand(deps Deps) *cobra.Command {
 	cmd.Flags().StringVar(&o.Web, "web", deps.Config.Web, "serve the web page at this `address` of this machine; orange web prints how to open it")
 	cmd.Flags().Lookup("web").NoOptDefVal = UsualPage
 	cmd.Flags().BoolVar(&o.WebInput, "web-input", deps.Config.WebInput, "let people type into agents' terminals on the web page")
+	cmd.Flags().BoolVar(&o.Dev, "dev", false, "show the components of the web page at /style, for people who change it")
 	cmd.Flags().StringVar(&o.Metrics, "metrics", deps.Config.Metrics, "serve /metrics for Prometheus at this `address`; a port alone is one of this machine")
 	cmd.Flags().BoolVar(&o.Detached, "detached", false, "nobody sees the terminal")
 	cmd.Flags().IntVar(&o.CrashAt, "crash-at", 0, "die at the n-th commit or effect boundary")

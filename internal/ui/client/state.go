@@ -131,10 +131,30 @@ func (c *Client) TypeText(ctx context.Context, id, role, text string) error {
 	return c.sendJSON(ctx, http.MethodPost, path, wire.TerminalInput{Role: role, Text: text}, nil)
 }
 
+// PressKey presses a key in an agent's terminal, if it still shows what the person saw.
+func (c *Client) PressKey(ctx context.Context, id string, in wire.KeyInput) error {
+	path, err := taskPath(id, wire.PathTaskKeys)
+	if err != nil {
+		return err
+	}
+	return c.sendJSON(ctx, http.MethodPost, path, in, nil)
+}
+
 // ReadDiff returns what a task's branch changes.
 func (c *Client) ReadDiff(ctx context.Context, id string) (wire.Diff, error) {
 	var out wire.Diff
 	err := c.ofTask(ctx, id, wire.PathTaskDiff, nil, &out)
+	return out, err
+}
+
+// ReadFile returns a file of a task's branch, on the old or the new side of its diff.
+func (c *Client) ReadFile(ctx context.Context, id, path string, old bool) (wire.FileContent, error) {
+	q := url.Values{wire.ParamPath: {path}}
+	if old {
+		q.Set(wire.ParamSide, wire.SideOld)
+	}
+	var out wire.FileContent
+	err := c.ofTask(ctx, id, wire.PathTaskFile, q, &out)
 	return out, err
 }
 

@@ -174,6 +174,10 @@ func (p parts) TaskDiff(_ context.Context, t task.Task) (base string, files []di
 	return "", diff.Parse("diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n"), false, nil
 }
 
+func (p parts) TaskFile(context.Context, task.Task, string, bool) (content []byte, cut bool, err error) {
+	return nil, false, nil
+}
+
 func (p parts) Workflow(hash string) (name, file, text string, ok bool, err error) {
 	p.f.hear("workflow")
 	if _, known := p.f.store.Workflows[hash]; !known { // of the library
@@ -285,6 +289,8 @@ func (s screens) WatchOutput(_ context.Context, t task.Task, _ string) (<-chan s
 	s.f.hear("watch %s", t.ID)
 	return nil, nil
 }
+
+func (s screens) PressKey(context.Context, task.Task, wire.KeyInput) error { return s.f.no }
 
 func (s screens) TypeText(_ context.Context, t task.Task, _, text string) error {
 	s.f.hear("type %s %s", t.ID, text)

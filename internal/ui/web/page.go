@@ -126,6 +126,7 @@ func templateFuncs() template.FuncMap {
 		"money": formatMoney,
 		"text":  ansi.SafeText,
 		"line":  ansi.OneLine,
+		"icon":  icon,
 	}
 }
 

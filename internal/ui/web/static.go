@@ -29,6 +29,18 @@ func (s *Site) serveStatic(w http.ResponseWriter, r *http.Request) {
 	w.Write(text) //nolint:errcheck // the client left
 }
 
+// themed makes the dark rules of a stylesheet follow the theme that a person chose. Stylesheets from other packages know
+// only what the browser prefers.
+func themed(css string) string {
+	const dark = "@media (prefers-color-scheme: dark) {\n"
+	before, rest, found := strings.Cut(css, dark)
+	rules, after, closed := strings.Cut(rest, "\n}\n")
+	if !found || !closed {
+		return css
+	}
+	return before + dark + ":root:not([data-theme=light]) {\n" + rules + "\n}\n}\n:root[data-theme=dark] {\n" + rules + "\n}\n" + after
+}
+
 // etagsOf returns an ETag for each file.
 func etagsOf(files fs.FS) map[string]string {
 	out := map[string]string{}

@@ -34,7 +34,7 @@ func (s *Site) taskRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /tasks/{id}/terminal/events", s.terminalEvents)
 	mux.HandleFunc("POST /tasks/{id}/type", s.formHandler(s.typeLine))
 	mux.HandleFunc("GET /static/terminal.css", stylesheetHandler(terminalCSS()))
-	mux.HandleFunc("GET /static/drawing.css", stylesheetHandler(drawing.CSS()))
+	mux.HandleFunc("GET /static/drawing.css", stylesheetHandler(themed(drawing.CSS())))
 }
 
 // stylesheetHandler serves a generated stylesheet.

@@ -32,6 +32,7 @@ type SiteOptions struct {
 	Token   string                    // grants reading and acting
 	Codes   *Codes                    // login codes; nil: there are none
 	Input   bool                      // people may type into agents' terminals
+	Dev     bool                      // /style shows every component of the pages
 	MCP     http.Handler              // serves /mcp and authenticates its callers; nil: there is none
 	Who     func(*http.Request) error // returns why a process may not use the site; nil: all processes may
 	Address func() string             // host and port of the listener
@@ -86,6 +87,7 @@ func (s *Site) Handler() http.Handler {
 	s.workflowRoutes(mux)
 	s.statsRoutes(mux)
 	s.relayRoutes(mux)
+	s.styleRoutes(mux)
 	mux.HandleFunc("GET /static/", s.serveStatic)
 	if s.o.MCP != nil {
 		mux.Handle("/mcp", s.o.MCP)

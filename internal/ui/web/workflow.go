@@ -49,7 +49,7 @@ func (s *Site) workflowRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /workflows/{hash}", p.serveWorkflow)
 	mux.HandleFunc("POST /workflows/{hash}/verify", s.formHandler(p.verifyWorkflow))
 	mux.HandleFunc("POST /workflows/{hash}/simulate", s.formHandler(p.simulateWorkflow))
-	mux.HandleFunc("GET /static/chart.css", stylesheetHandler(chart.CSS()))
+	mux.HandleFunc("GET /static/chart.css", stylesheetHandler(themed(chart.CSS())))
 }
 
 // workflowList is the data of the list of workflows.

@@ -1,6 +1,7 @@
 package ansi
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -38,6 +39,39 @@ func (k ScreenKind) String() string {
 type Input struct {
 	Kind ScreenKind
 	Line string // at a prompt: the text in its input line, without what the agent only suggests
+
+	Question string // of a dialog that asks for a decision: its lines down to the last answer, and what is above it
+}
+
+// A Choice is an answer that a dialog offers. Typing Key chooses it.
+type Choice struct {
+	Key   string `json:"key"`
+	Label string `json:"label"` // untrusted
+}
+
+// maxLabel limits the label of a choice, in bytes.
+const maxLabel = 200
+
+// Choices returns the numbered answers of a dialog. Its last lines that count up from 1 are the answers; the same numbers further up may
+// be part of the work.
+func (i Input) Choices() []Choice {
+	var out []Choice
+	for line := range strings.SplitSeq(i.Question, "\n") {
+		number, label, ok := strings.Cut(strings.TrimLeft(line, "❯›●> "), ". ")
+		switch label = strings.TrimSpace(OneLine(label)); {
+		case !ok || len(number) != 1 || label == "":
+		case number == "1":
+			out = []Choice{{number, label}}
+		case len(out) > 0 && len(out) < 9 && number == strconv.Itoa(len(out)+1):
+			out = append(out, Choice{number, label})
+		}
+	}
+	for n := range out {
+		if l := out[n].Label; len(l) > maxLabel {
+			out[n].Label = strings.ToValidUTF8(l[:maxLabel], "") + "…"
+		}
+	}
+	return out
 }
 
 // isPlaceholder reports whether a line is what programs show in place of a long paste: [Pasted text #1 +12 lines],
