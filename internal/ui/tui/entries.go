@@ -121,21 +121,19 @@ func (f *entries) renderBody(m *model, width, height int) (out []string, x, y in
 			out = append(out, name.Render(fitWidth(e.name, names))+l)
 		}
 	}
-	shown := max(1, height-2)
+	below := []string{"", ""}
+	switch {
+	case f.why != "":
+		below = append([]string{""}, m.styledLines(m.theme.Bad, f.why, width)...)
+	case f.sending:
+		below[1] = m.theme.Faint.Render("asking ...")
+	}
+	shown := max(1, height-len(below))
 	if top := max(0, y-shown+1); top > 0 {
 		out, y = out[top:], y-top
 	}
 	out = out[:min(len(out), shown)]
-	switch {
-	case f.why != "":
-		out = append(out, "")
-		out = append(out, m.styledLines(m.theme.Bad, f.why, width)...)
-	case f.sending:
-		out = append(out, "", m.theme.Faint.Render("asking ..."))
-	default:
-		out = append(out, "", "")
-	}
-	return out, x, y
+	return append(out, below...), x, y
 }
 
 // renderEntry renders a value, and returns the position of its cursor.

@@ -129,7 +129,7 @@ func (r *env) run(cmd tea.Cmd) {
 		}
 	case tea.QuitMsg:
 		r.quit = true
-	case settledMsg, loadedMsg, screenMsg, watchedMsg, doneMsg, attachMsg, textMsg, workflowsMsg, wokenMsg, editingMsg, editedMsg, boardMsg, cardMsg, boardDueMsg:
+	case settledMsg, loadedMsg, screenMsg, watchedMsg, doneMsg, attachMsg, textMsg, workflowsMsg, wokenMsg, editingMsg, editedMsg, boardMsg, cardMsg, boardDueMsg, askedMsg:
 		r.tell(msg)
 	default:
 		r.said = append(r.said, msg)

@@ -173,6 +173,8 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 		return m.applyDetail(msg)
 	case textMsg:
 		m.reading.applyText(m, msg)
+	case askedMsg:
+		m.showTerminalDialog(msg)
 	case boardMsg, cardMsg, boardDueMsg:
 		return m.applyBoard(msg)
 	case workflowsMsg:

@@ -197,8 +197,11 @@ type help struct {
 
 // helpOf returns what helps with the item of a task. By default it opens or starts the agent.
 func helpOf(r *overview.Row) (help, bool) {
-	if waitsForCard(r) {
+	switch r.Wants {
+	case explain.ItemBoard:
 		return help{"tag the card", (*model).openCard}, true
+	case explain.ItemPermission:
+		return help{"allow or deny", (*model).answerAgent}, true
 	}
 	switch r.Verb {
 	case engine.VerbAnswer:
@@ -423,14 +426,7 @@ func (m *model) requestChanges(r *overview.Row) tea.Cmd {
 // answerAgent asks for the answer that an agent waits for: in TASK.md, or at its terminal.
 func (m *model) answerAgent(r *overview.Row) tea.Cmd {
 	if r.Verb == explain.VerbAttach {
-		p := m.openPrompt("terminal", r.Text, r, nil)
-		p.send = func(m *model, text string) tea.Cmd {
-			api, id := m.API, string(r.ID)
-			return m.sendRequestFrom(p, r.ID, "the answer to "+r.Branch, func(ctx context.Context) (string, error) {
-				return "typed into the terminal of " + r.Branch, api.TypeText(ctx, id, r.AtTerminal(), text)
-			})
-		}
-		return nil
+		return m.askAtTerminal(r)
 	}
 	if !r.Answers && r.Kind != "" {
 		m.showError("%s is %s: it waits for no answer", r.Branch, r.Status)

@@ -50,6 +50,7 @@ type server struct {
 	body    string          // of every TASK.md
 	notes   []string        // about every new task
 	argv    []string        // attaches to a terminal
+	dialog  *wire.Screen    // of every terminal; nil for one without a dialog
 	facts   map[task.ID]overview.Facts
 }
 
@@ -282,6 +283,9 @@ type screens struct {
 }
 
 func (s screens) ReadScreen(context.Context, task.Task, string) (wire.Screen, error) {
+	if s.f.dialog != nil {
+		return *s.f.dialog, nil
+	}
 	return wire.Screen{Attempt: 1, Role: "worker", Harness: "claude", Alive: true, Lines: ansi.ParseLines("\x1b[32mreading\x1b[0m the form\n> ")}, nil
 }
 
@@ -290,7 +294,10 @@ func (s screens) WatchOutput(_ context.Context, t task.Task, _ string) (<-chan s
 	return nil, nil
 }
 
-func (s screens) PressKey(context.Context, task.Task, wire.KeyInput) error { return s.f.no }
+func (s screens) PressKey(_ context.Context, t task.Task, in wire.KeyInput) error {
+	s.f.hear("press %s %s %s %s %t", t.ID, in.Role, in.Key, in.Seen, in.Dialog)
+	return s.f.no
+}
 
 func (s screens) TypeText(_ context.Context, t task.Task, _, text string) error {
 	s.f.hear("type %s %s", t.ID, text)

@@ -44,6 +44,7 @@ type API interface {
 type Feed interface {
 	ReadState(context.Context, client.StateQuery) (overview.State, error)
 	FollowState(context.Context, client.FollowOptions) error
+	ReadScreen(ctx context.Context, id, role string) (wire.Screen, error)
 	WatchScreen(ctx context.Context, id, role string, each func(wire.Screen) error) error
 }
 
@@ -67,6 +68,7 @@ type Commands interface {
 	SendSignal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error)
 	CreateTask(context.Context, signal.NewTask) (wire.Answer, error)
 	TypeText(ctx context.Context, id, role, text string) error
+	PressKey(ctx context.Context, id string, in wire.KeyInput) error
 	SyncForges(context.Context) ([]string, error)
 	PauseAll(context.Context) error
 	ResumeAll(context.Context) error
