@@ -1,32 +1,21 @@
 package tui
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"orange/internal/core/explain"
-	"orange/internal/core/task"
-	"orange/internal/core/workflow"
-	"orange/internal/view/overview"
+	"orange/internal/ui/client"
 )
 
 // BenchmarkKeyToScreen measures how long it takes from a key to the content of the screen with 1,000 tasks: the time in
 // which the terminal waits for the dashboard. docs/PERFORMANCE.md states the limit.
 func BenchmarkKeyToScreen(b *testing.B) {
-	const tasks = 1000
-	state := overview.State{Row: 1, Projects: []overview.Project{{Name: "shop", Pool: tasks}}}
-	for i := range tasks {
-		r := overview.Row{
-			ID: task.ID(fmt.Sprintf("id%06d", i)), Project: "shop", Branch: fmt.Sprintf("branch-%04d", i), Summary: fmt.Sprintf("Let customers do thing number %d in the shop", i),
-			Status: "working", Kind: workflow.Agent, Workflow: "orange", Owner: "the worker", Life: overview.Alive, Attempts: []overview.Attempt{{Number: 1, Role: "worker"}}, Created: noon, Active: noon, Seq: 1,
-		}
-		if i%5 == 0 {
-			r.Status, r.Kind, r.Wants, r.Text = "reviewing", workflow.HumanDo, explain.ItemReview, "the work waits for a decision"
-		}
-		state.Tasks = append(state.Tasks, r)
+	api := newCrowd(b, 1000, 200)
+	state, err := api.ReadState(b.Context(), client.StateQuery{All: true})
+	if err != nil {
+		b.Fatal(err)
 	}
 	key := func(text string) tea.KeyPressMsg { return tea.KeyPressMsg{Code: []rune(text)[0], Text: text} }
 	for name, keys := range map[string][]tea.KeyPressMsg{
@@ -39,7 +28,7 @@ func BenchmarkKeyToScreen(b *testing.B) {
 		"inbox":  {key("i"), key("j"), key("i")},
 	} {
 		b.Run(name, func(b *testing.B) {
-			m := newModel(b.Context(), DashboardOptions{API: newServer(b), Now: func() time.Time { return noon }})
+			m := newModel(b.Context(), DashboardOptions{API: api, Now: func() time.Time { return noon }})
 			m.Update(tea.WindowSizeMsg{Width: 200, Height: 60})
 			m.Update(stateMsg{state})
 			m.View()

@@ -17,9 +17,9 @@ import (
 	"orange/internal/wire"
 )
 
-// command is something that a person types after a colon. It has the name that it has on the command line, if it has
+// typedCommand is something that a person types after a colon. It has the name that it has on the command line, if it has
 // one there.
-type command struct {
+type typedCommand struct {
 	names  []string // the first is the usual one
 	args   string   // for the help
 	help   string
@@ -28,13 +28,13 @@ type command struct {
 }
 
 // allCommands lists the commands.
-func allCommands() []command {
+func allCommands() []typedCommand {
 	return slices.Concat(taskCommands(), viewCommands())
 }
 
 // taskCommands are the commands about tasks.
-func taskCommands() []command {
-	out := []command{
+func taskCommands() []typedCommand {
+	out := []typedCommand{
 		{names: []string{"new", "create"}, args: "[title]", help: "create a task", run: newTaskCommand},
 	}
 	for _, kind := range bulkKinds() {
@@ -42,7 +42,7 @@ func taskCommands() []command {
 		if kind.name == "start" {
 			names = append(names, "spawn")
 		}
-		out = append(out, command{names: names, help: strings.ToLower(kind.title) + " the task, or all that are selected", run: func(m *model, arg string) (tea.Cmd, error) {
+		out = append(out, typedCommand{names: names, help: strings.ToLower(kind.title) + " the task, or all that are selected", run: func(m *model, arg string) (tea.Cmd, error) {
 			if arg != "" {
 				return nil, errors.New("it acts on the selected tasks: give no name")
 			}
@@ -50,10 +50,10 @@ func taskCommands() []command {
 		}})
 	}
 	return append(out,
-		command{names: []string{"pause all"}, help: "pause everything", run: pauseAllCommand(true)},
-		command{names: []string{"resume all"}, help: "let everything go on", run: pauseAllCommand(false)},
-		command{names: []string{"land pause"}, args: "[project]", help: "let no work of a project land", values: projectNames, run: holdLandingCommand(true)},
-		command{names: []string{"land resume"}, args: "[project]", help: "let its work land again", values: projectNames, run: holdLandingCommand(false)},
+		typedCommand{names: []string{"pause all"}, help: "pause everything", run: pauseAllCommand(true)},
+		typedCommand{names: []string{"resume all"}, help: "let everything go on", run: pauseAllCommand(false)},
+		typedCommand{names: []string{"land pause"}, args: "[project]", help: "let no work of a project land", values: projectNames, run: holdLandingCommand(true)},
+		typedCommand{names: []string{"land resume"}, args: "[project]", help: "let its work land again", values: projectNames, run: holdLandingCommand(false)},
 		forOneTask("land remove", "take it out of its landing queue", func(m *model, r *overview.Row) tea.Cmd {
 			return m.sendSignal(r, "the landing of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.VerbUnland})
 		}),
@@ -64,7 +64,7 @@ func taskCommands() []command {
 		forOneTask("approve", "approve the move that its agent asks for", (*model).approveMove),
 		forOneTask("respawn", "start its agent again", (*model).replaceAgent),
 		forOneTask("check", "run its checks again, or one of them", (*model).runChecks),
-		command{names: []string{"move"}, args: "[state]", help: "move it to another state", values: moveNames, run: moveCommand},
+		typedCommand{names: []string{"move"}, args: "[state]", help: "move it to another state", values: moveNames, run: moveCommand},
 		forOneTask("edit", "change its title and its requirements", (*model).openEditForm),
 		forOneTask("create-pr", "create a pull request", (*model).openPullRequest),
 		forOneTask("delete", "remove a closed task from the lists", (*model).deleteTask),
@@ -77,8 +77,8 @@ func taskCommands() []command {
 }
 
 // viewCommands are the commands about what is shown.
-func viewCommands() []command {
-	return []command{
+func viewCommands() []typedCommand {
+	return []typedCommand{
 		{names: []string{"filter"}, args: "[filter]", help: "show only these tasks; without a filter, all", run: filterCommand},
 		{names: []string{"group"}, args: strings.Join(groupNames(), "|"), help: "group the tasks", values: func(*model) []string { return groupNames() }, run: groupCommand},
 		{names: []string{"sort"}, args: "order", help: "sort the tasks", values: func(*model) []string { return orderNames() }, run: sortCommand},
@@ -98,7 +98,7 @@ func (m *model) runCommand(text string) (tea.Cmd, error) {
 	if text == "" {
 		return nil, nil
 	}
-	var found *command
+	var found *typedCommand
 	arg, longest := "", 0
 	for _, c := range allCommands() {
 		for _, name := range c.names {
@@ -118,7 +118,7 @@ func (m *model) runCommand(text string) (tea.Cmd, error) {
 }
 
 // acceptsWords reports whether a command checks its argument itself.
-func acceptsWords(c *command) bool {
+func acceptsWords(c *typedCommand) bool {
 	return slices.ContainsFunc(bulkKinds(), func(k bulkKind) bool { return k.name == c.names[0] })
 }
 
@@ -151,8 +151,8 @@ func (m *model) completeCommand(text string) []string {
 }
 
 // forOneTask returns a command about the task under the cursor.
-func forOneTask(name, help string, run func(*model, *overview.Row) tea.Cmd) command {
-	return command{names: []string{name}, help: help, run: func(m *model, _ string) (tea.Cmd, error) {
+func forOneTask(name, help string, run func(*model, *overview.Row) tea.Cmd) typedCommand {
+	return typedCommand{names: []string{name}, help: help, run: func(m *model, _ string) (tea.Cmd, error) {
 		r, err := m.oneTask()
 		if err != nil {
 			return nil, err
@@ -162,8 +162,8 @@ func forOneTask(name, help string, run func(*model, *overview.Row) tea.Cmd) comm
 }
 
 // withWords returns a command that opens a prompt with the words that were typed.
-func withWords(name, help string, run func(*model, *overview.Row) tea.Cmd) command {
-	return command{names: []string{name}, args: "[words]", help: help, run: func(m *model, words string) (tea.Cmd, error) {
+func withWords(name, help string, run func(*model, *overview.Row) tea.Cmd) typedCommand {
+	return typedCommand{names: []string{name}, args: "[words]", help: help, run: func(m *model, words string) (tea.Cmd, error) {
 		r, err := m.oneTask()
 		if err != nil {
 			return nil, err
