@@ -125,9 +125,13 @@ func (m *model) readBoard() tea.Cmd {
 	}, m.readCard())
 }
 
-// readBoardSoon reads the board again after a change of tasks: an agent may have changed a card.
-func (m *model) readBoardSoon() tea.Cmd {
-	if m.page != pageBoard || m.board.waiting {
+// followBoard reads the board again soon after a change that may be about it: of a task that works on one of its cards,
+// or of no task.
+func (m *model) followBoard(c *overview.Change) tea.Cmd {
+	ours := board.Ref(m.board.project, 0)
+	ours = ours[:len(ours)-1] // without the number
+	about := len(c.Tasks) == 0 || slices.ContainsFunc(c.Tasks, func(r overview.Row) bool { return strings.HasPrefix(r.Tracker, ours) })
+	if m.page != pageBoard || m.board.waiting || !about {
 		return nil
 	}
 	m.board.waiting = true

@@ -9,7 +9,6 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/ui/editor"
-	"orange/internal/view/ansi"
 	"orange/internal/view/overview"
 )
 
@@ -307,7 +306,7 @@ type chooser struct {
 }
 
 func (c *chooser) addChoice(text string, do func(*model) tea.Cmd) {
-	c.texts, c.do = append(c.texts, ansi.OneLine(text)), append(c.do, do)
+	c.texts, c.do = append(c.texts, plainLine(text)), append(c.do, do)
 }
 
 func (c *chooser) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {

@@ -247,7 +247,7 @@ func (m *model) applyFeed(msg tea.Msg) tea.Cmd {
 		}
 		m.state.ApplyChange(msg.change)
 		m.chooseLines()
-		return tea.Batch(m.followCursor(touched), m.ringBell(), m.readBoardSoon())
+		return tea.Batch(m.followCursor(touched), m.ringBell(), m.followBoard(&msg.change))
 	}
 	return nil
 }
