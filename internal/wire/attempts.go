@@ -99,9 +99,9 @@ type Screen struct {
 	Note    string      `json:"note,omitempty"` // why there is nothing to see
 	At      time.Time   `json:"at"`
 
-	Seen    string        `json:"seen,omitempty"`    // names what is shown, for KeyInput; "" if no key can be pressed
-	Dialog  bool          `json:"dialog,omitempty"`  // a question, a menu or a page is open
-	Choices []ansi.Choice `json:"choices,omitempty"` // the answers of a dialog, where the harness knows them
+	Seen    string              `json:"seen,omitempty"`    // names what is shown, for KeyInput; "" if no key can be pressed
+	Dialog  bool                `json:"dialog,omitempty"`  // a question, a menu or a page is open
+	Choices []ansi.DialogChoice `json:"choices,omitempty"` // the answers of a dialog, where the harness knows them
 }
 
 // KeyInput is a key that a person presses in an agent's terminal. The server presses it only if the terminal still shows what the

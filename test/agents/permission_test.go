@@ -6,9 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"orange/internal/config"
 	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
+	"orange/internal/ui/client"
+	"orange/internal/wait"
+	"orange/internal/wire"
 )
 
 // permissionJob does something that needs a permission unless agents may do everything.
@@ -21,7 +25,7 @@ func permissionJob() []scriptedmodel.Script {
 }
 
 // With a mode other than "skip" a real agent asks before it runs a command. The question is in the inbox, the command
-// has not run, a person allows it in the agent's terminal, and the task continues with the review.
+// has not run, a person allows it with the choice that the page offers, and the task continues with the review.
 func TestAnAgentAsksForAPermission(t *testing.T) {
 	for _, mode := range []string{"ask", "edits"} { // codex asks when its model wants to, and the scripted one does not
 		t.Run("claude/"+mode, func(t *testing.T) {
@@ -42,7 +46,7 @@ func TestAnAgentAsksForAPermission(t *testing.T) {
 			for got := s.task(id); got.Status != "reviewing"; got = s.task(id) { // each command may be asked for
 				a, ok := got.LiveAttempt("worker")
 				if ok && a.Condition.Name == task.WaitingPermission {
-					s.keys("Enter") // 1. Yes
+					s.allow(id)
 				}
 				s.await(id, "it goes on", func(t task.Task) bool {
 					now, ok := t.LiveAttempt("worker")
@@ -71,4 +75,30 @@ func (s *env) inboxItem(id task.ID) explain.Item {
 	}
 	s.t.Fatalf("the inbox has nothing of %s: %+v", id, out.Items)
 	return explain.Item{}
+}
+
+// allow presses the first choice of the dialog that the agent shows, as the page does.
+func (s *env) allow(id task.ID) {
+	s.t.Helper()
+	cfg, err := config.Load(s.getenv, func() (string, error) { return s.dir, nil })
+	check(s.t, err)
+	c := client.New(cfg.Socket)
+	defer c.Close()
+	var seen wire.Screen
+	wait.Until(s.t, "the dialog is read", func() bool {
+		if seen, err = c.ReadScreen(s.t.Context(), string(id), "worker"); err != nil {
+			s.t.Fatal(err)
+		}
+		return len(seen.Choices) > 0
+	})
+	s.t.Logf("choices: %+v", seen.Choices)
+	if !seen.Dialog || seen.Choices[0].Label != "Yes" {
+		s.t.Errorf("the dialog is %+v", seen)
+	}
+	if err := c.PressKey(s.t.Context(), string(id), wire.KeyInput{Role: "worker", Key: seen.Choices[0].Key, Seen: "another screen", Dialog: true}); err == nil {
+		s.t.Error("a dialog that nobody saw was allowed")
+	}
+	if err := c.PressKey(s.t.Context(), string(id), wire.KeyInput{Role: "worker", Key: seen.Choices[0].Key, Seen: seen.Seen, Dialog: true}); err != nil {
+		s.t.Fatal(err)
+	}
 }

@@ -72,7 +72,7 @@ func keysFor(key string, input ansi.Input) (string, error) {
 	if keys, ok := namedKeys[key]; ok {
 		return keys, nil
 	}
-	if slices.ContainsFunc(input.Choices(), func(c ansi.Choice) bool { return c.Key == key }) {
+	if slices.ContainsFunc(input.Choices(), func(c ansi.DialogChoice) bool { return c.Key == key }) {
 		return key, nil
 	}
 	return "", task.Mistakef("unknown key %q: press one of %s, or a choice that is shown", ansi.OneLine(key), strings.Join(wire.KeyNames(), ", "))

@@ -53,7 +53,7 @@ func TestAScreenIsRead(t *testing.T) {
 	r.ask("GET", "/v1/tasks/"+id+"/file?path=x&side=old", "").holds(t, `"content":"YQo="`, `"cut":false`)
 	r.ask("GET", "/v1/tasks/"+id+"/file?path=y", "").refused(t, http.StatusBadRequest, "no such file")
 	r.ask("GET", "/v1/tasks/"+id+"/file?path=x&side=left", "").refused(t, http.StatusBadRequest, "unknown side")
-	if len(h.typed) != 1 || h.typed[0] != id+" worker yes" {
+	if len(h.typed) != 2 || h.typed[0] != id+" worker yes" || h.typed[1] != id+"  key enter" {
 		t.Errorf("%q", h.typed)
 	}
 	h.broken = errors.New("the terminal\nis gone")

@@ -127,6 +127,8 @@ func templateFuncs() template.FuncMap {
 		"text":  ansi.SafeText,
 		"line":  ansi.OneLine,
 		"icon":  icon,
+		"inc":   func(n int) int { return n + 1 },
+		"part":  func(f *taskFile) filePart { return filePart{f} },
 	}
 }
 
@@ -156,6 +158,17 @@ func (s *Site) renderPage(w http.ResponseWriter, r *http.Request, status int, na
 	if r.Method != http.MethodHead {
 		w.Write(out.Bytes()) //nolint:errcheck // the client left
 	}
+}
+
+// renderPart responds with a part of a page, for scripts.
+func (s *Site) renderPart(w http.ResponseWriter, page, part string, data any) {
+	var out bytes.Buffer
+	if err := s.pages[page].ExecuteTemplate(&out, part, data); err != nil {
+		s.writeBrokenPage(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Write(out.Bytes()) //nolint:errcheck // the client left
 }
 
 // writeBrokenPage responds that the page could not be rendered.

@@ -32,13 +32,15 @@ func (s *Site) relayRoutes(mux *http.ServeMux) {
 		}
 		pass.ServeHTTP(w, r)
 	})
-	mux.HandleFunc("POST "+wire.Alias+wire.PathTaskType, func(w http.ResponseWriter, r *http.Request) {
-		if !s.o.Input {
-			s.writeError(w, r, errShown)
-			return
-		}
-		pass.ServeHTTP(w, r)
-	})
+	for _, path := range []string{wire.PathTaskType, wire.PathTaskKeys} {
+		mux.HandleFunc("POST "+wire.Alias+path, func(w http.ResponseWriter, r *http.Request) {
+			if !s.o.Input {
+				s.writeError(w, r, errShown)
+				return
+			}
+			pass.ServeHTTP(w, r)
+		})
+	}
 }
 
 var (

@@ -9,8 +9,10 @@ import (
 
 	"orange/internal/core/explain"
 	"orange/internal/core/journal"
+	"orange/internal/core/prompt"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/taskfile"
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 	"orange/internal/view/ansi"
@@ -30,9 +32,14 @@ func (s *Site) taskRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /tasks/{id}", s.serveTask)
 	mux.HandleFunc("GET /tasks/{name...}", s.findTask)
 	mux.HandleFunc("POST /tasks/{id}/review", s.formHandler(s.submitReview))
-	mux.HandleFunc("GET /tasks/{id}/terminal", s.serveTerminal)
+	mux.HandleFunc("POST /tasks/{id}/edit", s.formHandler(s.submitEdit))
+	mux.HandleFunc("GET /tasks/{id}/file", s.serveFile)
+	mux.HandleFunc("GET /tasks/{id}/lines", s.serveLines)
+	mux.HandleFunc("GET /tasks/{id}/image", s.serveImage)
+	mux.HandleFunc("GET /tasks/{id}/terminal", s.redirectToTerminal)
 	mux.HandleFunc("GET /tasks/{id}/terminal/events", s.terminalEvents)
 	mux.HandleFunc("POST /tasks/{id}/type", s.formHandler(s.typeLine))
+	mux.HandleFunc("POST /tasks/{id}/keys", s.formHandler(s.pressKey))
 	mux.HandleFunc("GET /static/terminal.css", stylesheetHandler(terminalCSS()))
 	mux.HandleFunc("GET /static/drawing.css", stylesheetHandler(themed(drawing.CSS())))
 }
@@ -54,14 +61,23 @@ type taskPage struct {
 	Title    string
 	Look     overview.Row
 	Def      *workflow.Definition // nil if it cannot be read
+	Tab      string
+	Tabs     []taskTab
+	Steps    []taskStep
+	Blocks   []taskFact // what keeps the task from going on, and what waits for it
 	Drawing  template.HTML
 	Facts    []taskFact
 	Checks   []taskCheck
 	Acts     []taskAct
 	Main     *taskAct // the action that helps now
 	Explain  *explain.Explanation
+	Handoff  *taskHandoff
 	Body     template.HTML
+	Given    string // the requirements, to be edited
+	Options  []string
 	Attempts []taskAttempt
+	Log      *taskLog
+	Terminal *terminalView
 	Moments  []taskMoment
 	Older    int  // number of moments that are not shown
 	OldFirst bool // the timeline starts with the oldest
@@ -133,37 +149,51 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 	}
 	out := s.taskBase(r, around, v.Task, entries)
 	out.Topic = "task:" + id
-	out.Reasons = reasonsOf(v.Reasons)
+	out.Reasons, out.Options = reasonsOf(v.Reasons), optionsOf(v.Reasons)
 	out.Partial, out.OldFirst = r.Header.Get("Sec-Fetch-Dest") == "empty", q.Get("order") == "old"
+	out.Tab = out.chooseTab(r)
+	if len(said.remarks) > 0 || said.whole != "" {
+		out.Tab = tabChanges
+	}
+	out.addTabs()
+	out.Blocks = out.describeBlock(&v)
 	var refused []journal.Refusal
 	if x, err := api.ExplainTask(ctx, id); err != nil {
 		out.ExplainProblem = ansi.OneLine(err.Error())
 	} else {
 		out.Explain, refused = &x, x.Refusals
 	}
-	out.fillTimeline(taskMoments(entries, refused), q.Get("entries") == "all")
-	out.fillText(&v)
-	if list, err := api.ListAttempts(ctx, id); err != nil {
-		out.AttemptsProblem = ansi.OneLine(err.Error())
-	} else {
-		out.Attempts = taskAttempts(list, entries, out.Now)
-	}
 	out.addActions()
-	if !out.Partial {
-		s.taskChanges(r, out, said)
+	switch out.Tab {
+	case tabChanges:
+		if out.Handoff = handoffOf(&v.Task); out.Handoff == nil && out.Look.Kind == workflow.HumanDo {
+			out.Reasons = append(sectionReason(&v, "Handoff"), out.Reasons...)
+		}
+		if !out.Partial {
+			s.addDiff(r, out, said, threadsOf(entries, v.Body))
+		}
+	case tabOverview:
+		out.fillText(&v)
+		out.fillAttempts(s, r, entries)
+	case tabTerminal:
+		out.Terminal = s.terminalOf(r, &v.Task)
+	case tabLog:
+		out.fillAttempts(s, r, entries)
+		s.addLog(r, out)
+	case tabTimeline:
+		out.fillTimeline(taskMoments(entries, refused), q.Get("entries") == "all")
 	}
 	return out, nil
 }
 
-// taskChanges adds the diff of the task's branch.
-func (s *Site) taskChanges(r *http.Request, out *taskPage, said *taskWords) {
-	may := slices.ContainsFunc(out.Look.Moves, func(m explain.Move) bool { return m.As == "request-changes" })
-	d, err := s.o.API.ReadDiff(r.Context(), string(out.Task.ID))
+// fillAttempts adds the attempts of the task.
+func (p *taskPage) fillAttempts(s *Site, r *http.Request, entries []journal.Entry) {
+	list, err := s.o.API.ListAttempts(r.Context(), string(p.Task.ID))
 	if err != nil {
-		out.DiffProblem = ansi.OneLine(err.Error())
+		p.AttemptsProblem = ansi.OneLine(err.Error())
+		return
 	}
-	out.Diff = taskDiffOf(d, said.whole, said.remarks)
-	out.Diff.May = may || said.whole != "" || len(said.remarks) > 0
+	p.Attempts = taskAttempts(list, entries, p.Now)
 }
 
 // fleetSummary is what the page of one task shows about all tasks.
@@ -206,6 +236,7 @@ func (s *Site) taskBase(r *http.Request, around fleetSummary, t task.Task, entri
 	out.Checks = taskChecks(&out.Task, &out.Look, out.Now)
 	out.Scrub = scrubOf(string(t.ID), t.Seq, t.Seq)
 	out.drawWorkflow(taskPath(entries))
+	out.Steps = stepsOf(out.Def, taskPath(entries), t.Status)
 	return out
 }
 
@@ -258,7 +289,38 @@ func (p *taskPage) fillText(v *wire.TaskDetails) {
 		body = strings.ToValidUTF8(body[:maxBody], "")
 		p.BodyProblem = "the text was cut here: see TASK.md in " + ansi.OneLine(v.Dir)
 	}
-	p.Body = template.HTML(markdown.RenderHTML(body)) //nolint:gosec // HTML in it is text
+	p.Body = template.HTML(markdown.RenderHTML(withoutComments(body))) //nolint:gosec // HTML in it is text
+	if doc, err := taskfile.Parse([]byte(v.Body)); err == nil {
+		given, _ := prompt.ReadGiven(doc.Sections())
+		p.Given = strings.TrimSpace(given)
+	}
+}
+
+// withoutComments returns a text without its HTML comments, which are notes for programs. It leaves code as it is.
+func withoutComments(text string) string {
+	var out strings.Builder
+	fence, inside := false, false
+	for line := range strings.Lines(text) {
+		if trimmed := strings.TrimSpace(line); !inside && (strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~")) {
+			fence = !fence
+		}
+		for rest := line; rest != ""; {
+			if inside {
+				_, after, end := strings.Cut(rest, "-->")
+				inside = !end
+				rest = after
+				continue
+			}
+			before, after, begins := strings.Cut(rest, "<!--")
+			if fence || !begins || strings.Contains(before, "`") {
+				out.WriteString(rest)
+				break
+			}
+			out.WriteString(before)
+			rest, inside = after, true
+		}
+	}
+	return out.String()
 }
 
 // taskName returns the name of a task as people write it.
@@ -276,7 +338,14 @@ func (s *Site) submitReview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	note := diff.DescribeRemarks(whole, remarks)
+	v, err := s.o.API.ReadTask(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	if d, ok := s.diffs.latestDiff(v.Task.ID); ok {
+		diff.QuoteLines(remarks, d.Files)
+	}
+	note := diff.DescribeRemarks(whole, v.Task.Seq, remarks)
 	switch {
 	case note == "":
 		err = newRefusal(http.StatusBadRequest, "the message is empty: write what to change")
@@ -317,7 +386,7 @@ type taskScrub struct {
 
 func scrubOf(id string, at, last int) *taskScrub {
 	base := "/tasks/" + id
-	link := func(n int) string { return base + "?at=" + strconv.Itoa(n) }
+	link := func(n int) string { return base + "?tab=" + tabWorkflow + "&at=" + strconv.Itoa(n) }
 	out := &taskScrub{Base: base, At: at, Last: last, Now: at == last}
 	if at > 1 {
 		out.First, out.Back = link(1), link(at-1)
@@ -348,6 +417,7 @@ func (s *Site) taskPast(w http.ResponseWriter, r *http.Request, at string) {
 	}
 	out := s.taskBase(r, around, t, entries[:n])
 	out.Past, out.OldFirst = true, r.URL.Query().Get("order") == "old"
+	out.Tab = out.chooseTab(r)
 	out.Now = entries[n-1].At.In(out.Now.Location())
 	out.Look = overview.NewRow(out.Def, &t, overview.Facts{}, out.Now)
 	out.Facts = taskFacts(out)
@@ -362,5 +432,6 @@ func (s *Site) taskPast(w http.ResponseWriter, r *http.Request, at string) {
 		list[i].Later, list[i].Current = list[i].Seq > n, list[i].Seq == n
 	}
 	out.fillTimeline(list, true)
+	out.addTabs()
 	s.renderPage(w, r, http.StatusOK, "task", out)
 }

@@ -55,6 +55,8 @@ type taskBackend struct {
 	body    string
 	diff    string
 	screen  string
+	dialog  ansi.Input        // what the screen asks
+	files   map[string]string // contents, those of the old side with " before" behind their path
 	work    overview.Work
 	more    chan struct{} // closes when the screen is another
 	watched int           // how many streams of the terminal are open
@@ -170,11 +172,21 @@ func (s *taskBackend) TaskDiff(context.Context, task.Task) (base string, files [
 	return "0123456789abcdef", diff.Parse(s.diff), false, nil
 }
 
+// TaskFile implements api.Changes.
+func (s *taskBackend) TaskFile(_ context.Context, _ task.Task, path string, old bool) (content []byte, cut bool, err error) {
+	text, ok := s.files[path+map[bool]string{true: " before"}[old]]
+	if !ok {
+		return nil, false, task.Mistakef("no such file: %s", path)
+	}
+	return []byte(text), false, nil
+}
+
 // ReadScreen implements api.Screens.
 func (s *taskBackend) ReadScreen(context.Context, task.Task, string) (wire.Screen, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return wire.Screen{Attempt: 1, Role: "worker", Harness: "script", Alive: true, Lines: ansi.ParseLines(s.screen), At: epoch}, nil
+	return wire.Screen{Attempt: 1, Role: "worker", Harness: "script", Alive: true, Lines: ansi.ParseLines(s.screen), At: epoch,
+		Seen: "seen " + ansi.OneLine(s.screen), Dialog: s.dialog.Kind == ansi.Dialog, Choices: s.dialog.Choices()}, nil
 }
 
 // WatchOutput implements api.Screens.
@@ -206,6 +218,20 @@ func (s *taskBackend) TypeText(_ context.Context, _ task.Task, _, text string) e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.typed = append(s.typed, text)
+	return nil
+}
+
+// PressKey implements api.Screens.
+func (s *taskBackend) PressKey(_ context.Context, _ task.Task, in wire.KeyInput) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case in.Seen != "seen "+ansi.OneLine(s.screen):
+		return task.Mistakef("the terminal shows something else now: look at it and decide again")
+	case in.Dialog && s.dialog.Kind != ansi.Dialog:
+		return task.Mistakef("no dialog is open: look at the terminal again")
+	}
+	s.typed = append(s.typed, "key "+in.Key)
 	return nil
 }
 

@@ -127,43 +127,64 @@ func terminalCSS() string {
 	return b.String()
 }
 
-// terminalPage is the data of the page that shows an agent's terminal.
-type terminalPage struct {
-	page
-	Task   task.Task
-	Name   string
-	Screen wire.Screen
-	Lines  [][]terminalRun
-	Role   string
-	Roles  []string
+// terminalView is an agent's terminal, as the page shows it.
+type terminalView struct {
+	Screen  wire.Screen
+	Lines   [][]terminalRun
+	Choices []terminalChoice
+	Role    string
+	Roles   []string
+	Keys    []terminalKey
 }
 
-// serveTerminal serves the page that shows an agent's terminal.
-func (s *Site) serveTerminal(w http.ResponseWriter, r *http.Request) {
-	data, err := s.terminalData(r)
-	if err != nil {
-		s.writeError(w, r, err)
-		return
-	}
-	s.renderPage(w, r, http.StatusOK, "task_terminal", data)
+// A terminalChoice is an answer of a dialog.
+type terminalChoice struct {
+	Key   string `json:"key"`
+	Verb  string `json:"verb"` // Allow, Deny or ""
+	Label string `json:"label"`
 }
 
-func (s *Site) terminalData(r *http.Request) (*terminalPage, error) {
-	id := r.PathValue("id")
-	v, err := s.o.API.ReadTask(r.Context(), id)
-	if err != nil {
-		return nil, err
+// A terminalKey is a key that a person can press without a keyboard.
+type terminalKey struct{ Name, Label string }
+
+var terminalKeys = []terminalKey{{"enter", "Enter"}, {"esc", "Esc"}, {"tab", "Tab"}, {"up", "↑"}, {"down", "↓"}, {"left", "←"}, {"right", "→"}, {"ctrl-c", "Ctrl-C"}}
+
+// terminalOf reads the terminal of a task's agent.
+func (s *Site) terminalOf(r *http.Request, t *task.Task) *terminalView {
+	out := &terminalView{Role: r.URL.Query().Get("role"), Keys: terminalKeys}
+	for i := range t.Attempts {
+		out.Roles = append(out.Roles, t.Attempts[i].Role)
 	}
-	out := &terminalPage{page: s.newPage(r), Task: v.Task, Name: taskName(&v.Task), Role: r.URL.Query().Get("role")}
-	for i := range v.Task.Attempts {
-		out.Roles = append(out.Roles, v.Task.Attempts[i].Role)
-	}
-	if out.Screen, err = s.o.API.ReadScreen(r.Context(), string(v.Task.ID), out.Role); err != nil {
+	var err error
+	if out.Screen, err = s.o.API.ReadScreen(r.Context(), string(t.ID), out.Role); err != nil {
 		out.Screen.Note = err.Error()
 	}
 	out.Screen.Note = ansi.OneLine(out.Screen.Note)
-	out.Lines = terminalLines(out.Screen.Lines)
-	return out, nil
+	out.Lines, out.Choices = terminalLines(out.Screen.Lines), choicesOf(out.Screen.Choices)
+	return out
+}
+
+// choicesOf says of each choice whether it allows or denies something, where its words show that.
+func choicesOf(list []ansi.DialogChoice) []terminalChoice {
+	out := []terminalChoice{}
+	for _, c := range list {
+		one := terminalChoice{Key: c.Key, Label: ansi.OneLine(c.Label)}
+		switch first, _, _ := strings.Cut(strings.ToLower(one.Label), " "); strings.Trim(first, ",.") {
+		case "yes", "allow", "trust", "approve":
+			one.Verb = "Allow"
+		case "no", "deny", "reject":
+			one.Verb = "Deny"
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// redirectToTerminal redirects to the tab with the terminal.
+func (s *Site) redirectToTerminal(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	q.Set("tab", tabTerminal)
+	http.Redirect(w, r, "/tasks/"+url.PathEscape(r.PathValue("id"))+"?"+q.Encode(), http.StatusSeeOther)
 }
 
 // terminalEvent is the content of a terminal at one moment, for the script of the page.
@@ -174,6 +195,10 @@ type terminalEvent struct {
 	Note    string          `json:"note"`
 	At      time.Time       `json:"at"`
 	Lines   [][]terminalRun `json:"lines"`
+
+	Seen    string           `json:"seen"`
+	Dialog  bool             `json:"dialog"`
+	Choices []terminalChoice `json:"choices"`
 }
 
 // terminalEvents streams the content of a terminal, first as it is and then after every change.
@@ -184,7 +209,7 @@ func (s *Site) terminalEvents(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 	out.Flush() //nolint:errcheck // the client left
 	err := s.o.API.WatchScreen(r.Context(), id, r.URL.Query().Get("role"), func(now wire.Screen) error {
-		body, err := json.Marshal(terminalEvent{now.Attempt, now.Role, now.Alive, ansi.OneLine(now.Note), now.At, terminalLines(now.Lines)})
+		body, err := json.Marshal(terminalEvent{now.Attempt, now.Role, now.Alive, ansi.OneLine(now.Note), now.At, terminalLines(now.Lines), now.Seen, now.Dialog, choicesOf(now.Choices)})
 		if err != nil {
 			return err
 		}
@@ -216,13 +241,33 @@ func (s *Site) typeLine(w http.ResponseWriter, r *http.Request) error {
 	if err := s.o.API.TypeText(r.Context(), id, role, text); err != nil {
 		return err
 	}
-	to := "/tasks/" + id + "/terminal"
-	if role != "" {
-		to += "?role=" + url.QueryEscape(role)
-	}
+	s.finishForm(w, r, terminalPath(r, id, role), "typed")
+	return nil
+}
+
+// terminalPath returns where to go after something was typed.
+func terminalPath(r *http.Request, id, role string) string {
 	if back := r.PostFormValue("back"); back != "" {
-		to = back
+		return back
 	}
-	s.finishForm(w, r, to, "typed")
+	to := "/tasks/" + id + "?tab=" + tabTerminal
+	if role != "" {
+		to += "&role=" + url.QueryEscape(role)
+	}
+	return to
+}
+
+// pressKey presses a key in an agent's terminal, if the terminal still shows what the person saw. Where people may not type into terminals, they
+// may still answer the dialogs of agents.
+func (s *Site) pressKey(w http.ResponseWriter, r *http.Request) error {
+	id, role := r.PathValue("id"), r.PostFormValue("role")
+	in := wire.KeyInput{Role: role, Key: r.PostFormValue("key"), Seen: r.PostFormValue("seen"), Dialog: !s.o.Input}
+	if in.Key == "" || in.Seen == "" || len(in.Key) > 20 || len(in.Seen) > 100 {
+		return newRefusal(http.StatusBadRequest, "the request names no key: reload the page and try again")
+	}
+	if err := s.o.API.PressKey(r.Context(), id, in); err != nil {
+		return err
+	}
+	s.finishForm(w, r, terminalPath(r, id, role), "pressed")
 	return nil
 }

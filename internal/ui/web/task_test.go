@@ -1,7 +1,9 @@
 package web_test
 
 import (
+	"errors"
 	"fmt"
+	"html"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -11,6 +13,8 @@ import (
 
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/ui/web"
+	"orange/internal/view/ansi"
 )
 
 // says checks what a page has and what it has not.
@@ -55,18 +59,24 @@ func TestTaskPage(t *testing.T) {
 		never  []string
 	}{
 		"one that was created": {func(*taskBackend) {}, "", []string{
-			"Fix &lt;img src=x", `<span class="status queued" id="status">pending</span>`, "it was created and not started", `value="spawn"`, ">Start<",
-			"No agent has worked on it yet", `class="wf-place wf-visited wf-here"`, `value="move:cancelled"`, "The task ends without a result.", `>2 commits, &#43;3 −1<`,
-		}, []string{`value="delete"`, `value="merge"`, "wf-live"}},
+			"Fix &lt;img src=x", `<span class="pill kind-queued" id="status">pending</span>`, "it was created and not started", `value="spawn"`, ">Start<",
+			`value="move:cancelled"`, "The task ends without a result.", `<a href="/tasks/` + taskID + `?tab=changes" aria-current="page">`,
+		}, []string{`value="delete"`, `value="merge"`}},
+		"its overview": {func(*taskBackend) {}, "?tab=overview", []string{"No agent has worked on it yet", `>2 commits, &#43;3 −1<`, "Edit summary and requirements"}, []string{"for programs", "window.harmed=1</script>"}},
+		"its workflow": {func(*taskBackend) {}, "?tab=workflow", []string{`class="wf-place wf-visited wf-here"`, "Next steps"}, []string{"wf-live"}},
 		"one at work": {func(s *taskBackend) { s.ask("complete"); s.spend() }, "", []string{
-			"attempt 1 is at work", "wf-here wf-live", `id="task-attempts"`, "123k tokens", "$0.42", "See its terminal", "Its last message",
-			`aria-label="Workflow studio. The task is in working. Its way was pending, then working."`, `<b>working</b>`, `value="pause"`, "Wait for the worker",
+			"attempt 1 is at work", `id="screen"`, `value="pause"`, `<li class="past">`, `aria-current="step"`, `<a href="/tasks/` + taskID + `?tab=terminal" aria-current="page">`,
 		}, []string{`id="review"`}},
-		"one that waits for an answer": {func(s *taskBackend) { s.ask("complete"); s.ask("ask") }, "", []string{`value="answer"`, `<label for="note-answer">Your answer</label>`, " required>"}, nil},
-		"one to review": {func(s *taskBackend) { s.ask("complete"); s.ask("complete") }, "", []string{
-			`href="#review"`, "var more = 2", "src/&lt;b&gt;login.go", "func &lt;script&gt;", `name="remark"`, `data-line="2" data-side="old"`, `value="create-pr"`, `value="push"`,
-			`data-path="README"`, "2 files, <span class=\"plus\">+3</span>", "What to change",
+		"the overview of one at work": {func(s *taskBackend) { s.ask("complete"); s.spend() }, "?tab=overview", []string{`id="task-attempts"`, "123k tokens", "$0.42", ">Terminal</a>", ">Log</a>", "Its last message"}, nil},
+		"the workflow of one at work": {func(s *taskBackend) { s.ask("complete") }, "?tab=workflow", []string{
+			"wf-here wf-live", `aria-label="Workflow studio. The task is in working. Its way was pending, then working."`, "Wait for the worker",
 		}, nil},
+		"one that waits for an answer": {func(s *taskBackend) { s.ask("complete"); s.ask("ask") }, "", []string{`value="answer"`, `<label for="note-answer">Your answer</label>`, " required>", "data-draft"}, nil},
+		"one to review": {func(s *taskBackend) { s.ask("complete"); s.ask("complete") }, "", []string{
+			`?tab=changes#review`, "<mark", "more = ", "src/&lt;b&gt;login.go", "func &lt;script&gt;", `name="remark"`, `data-line="2" data-side="old"`, `value="create-pr"`, `value="push"`,
+			`data-path="README"`, `<b>2 files</b> <span class="plus">+3</span>`, "What to change", `id="task-tree"`,
+		}, nil},
+		"side by side": {func(s *taskBackend) { s.ask("complete"); s.ask("complete") }, "?tab=changes&view=split", []string{`<table class="lines split">`, `<td class="code gone" data-line="2" data-side="old">`, ">Number before<"}, nil},
 		"one that asks for approval": {func(s *taskBackend) {
 			s.ask("complete")
 			s.Tasks[0].Asked = &task.Asked{To: "reviewing", By: "worker", At: epoch}
@@ -77,17 +87,17 @@ func TestTaskPage(t *testing.T) {
 			t := &s.Tasks[0]
 			t.Checks, t.Workspace = task.Checks{{Name: "tests", Run: "x"}, {Name: "lint", Run: "y"}}, "shop--1"
 			t.CheckResults = []task.CheckResult{{Name: "tests", Outcome: task.CheckFailed, Detail: hostile, Duration: time.Second, Tree: "0123456789abcdef", At: epoch, Last: hostile}}
-		}, "", []string{`id="task-checks"`, `<span class="outcome bad">failed: `, `<code>0123456789ab</code>`, `<pre class="output"`, `value="check:tests"`, ">Run it again<", `value="check:lint"`, ">Run it<", "has not run"}, nil},
+		}, "", []string{`id="task-checks"`, `<span class="badge bad">failed: `, `<code>0123456789ab</code>`, `<pre class="output"`, `value="check:tests"`, ">Run it again<", `value="check:lint"`, ">Run it<", "has not run"}, nil},
 		"one that is over": {func(s *taskBackend) { s.ask("cancel") }, "", []string{`value="delete"`, "The task and its folder are deleted."}, []string{`value="pause"`, `value="cancel"`}},
 		"something was refused": {func(s *taskBackend) {
 			s.send(signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 7, Verb: "<b>no</b>"})
-		}, "", []string{"refused: request &lt;b&gt;no&lt;/b&gt;"}, nil},
-		"the oldest first": {func(s *taskBackend) { s.ask("complete") }, "?order=old", []string{"Oldest first"}, nil},
+		}, "?tab=timeline", []string{"refused: request &lt;b&gt;no&lt;/b&gt;"}, nil},
+		"the oldest first": {func(s *taskBackend) { s.ask("complete") }, "?tab=timeline&order=old", []string{"Oldest first"}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := newTaskBackend(t)
-			s.body = "## Plan\n\n" + hostile + "\n\n[x](javascript:alert(1))\n"
+			s.body = "## Plan\n\n<!-- for programs -->\n" + hostile + "\n\n[x](javascript:alert(1))\n"
 			tt.before(s)
 			res, body := s.open(false).visitor(t).get("/tasks/" + taskID + tt.path)
 			if res.StatusCode != 200 {
@@ -137,15 +147,49 @@ func TestTaskInThePast(t *testing.T) {
 		t.Fatalf("status %d: %s", res.StatusCode, body)
 	}
 	says(t, body, []string{
-		`id="status">pending</span>`, `data-past`, "You cannot request anything here", fmt.Sprintf("1 of %d", last), `href="/tasks/` + taskID + `?at=2" rel="next"`,
-		`max="` + fmt.Sprint(last) + `" value="1"`, `moment move later`, `aria-current="true"`, `The task is in pending.`, `<section id="task-acts" data-live aria-label="What you can do" hidden>`,
+		`id="status">pending</span>`, `data-past`, "You cannot request anything here", fmt.Sprintf("1 of %d", last), `href="/tasks/` + taskID + `?tab=workflow&amp;at=2" rel="next"`,
+		`max="` + fmt.Sprint(last) + `" value="1"`, `The task is in pending.`,
 	}, []string{`action="/act/`, `id="task-diff"`, "wf-live", `rel="first"`})
+	_, body = v.get("/tasks/" + taskID + "?tab=timeline&at=1")
+	says(t, body, []string{`moment move later`, `aria-current="true"`}, []string{`action="/act/`})
 	_, body = v.get(fmt.Sprintf("/tasks/%s?at=%d", taskID, last))
 	says(t, body, []string{`id="status">reviewing</span>`, `rel="prev"`, `rel="first"`}, []string{`rel="next"`})
 	for _, at := range []string{"0", "-1", fmt.Sprint(last + 1), "x", "99999999999999999999"} {
 		if res, body := v.get("/tasks/" + taskID + "?at=" + at); res.StatusCode != http.StatusBadRequest || !strings.Contains(body, fmt.Sprintf("entries 1 to %d", last)) {
 			t.Errorf("at=%s: status %d: %s", at, res.StatusCode, body)
 		}
+	}
+}
+
+// plainNote returns a note without the round of its remarks and the request to answer them.
+func plainNote(note string) string {
+	note, _, _ = strings.Cut(note, "\n\nAnswer each remark")
+	return regexp.MustCompile(`(?m)^R\d+-(\d+) `).ReplaceAllString(note, "R$1 ")
+}
+
+// A remark is a thread: what the agent answers in TASK.md is at the line after the next round.
+func TestThreadsOfAReview(t *testing.T) {
+	s := newTaskBackend(t)
+	s.ask("complete")
+	s.ask("complete")
+	v := s.open(false).visitor(t)
+	v.get("/tasks/" + taskID)
+	form := url.Values{"path": {"src/<b>login.go", "README"}, "line": {"3", "1"}, "side": {"", "old"}, "remark": {"why <two>?", "keep it"}}
+	if res, body := v.form("/tasks/"+taskID+"/review", form); res.StatusCode != 303 {
+		t.Fatalf("status %d: %s", res.StatusCode, body)
+	}
+	note := s.last().Note
+	if want := "R1 `src/<b>login.go:3` `var more = 2`: why <two>?\n\nR2 `README:1 (a line that was removed)` `shop`: keep it"; plainNote(note) != want {
+		t.Errorf("the agent reads %q", note)
+	}
+	first := regexp.MustCompile(`R\d+-1`).FindString(note)
+	s.body = "## Remarks\n\n" + first + ": resolved, it is <one> now\n"
+	s.ask("complete")
+	s.diff = strings.Replace(s.diff, "@@ -1,3 +1,4 @@", "@@ -11,3 +11,4 @@", 1) // the lines moved
+	_, body := v.get("/tasks/" + taskID)
+	says(t, body, []string{"why &lt;two&gt;?", "resolved, it is &lt;one&gt; now", `<span class="badge good">resolved</span>`, "keep it", "no answer yet", `<div class="thread resolved">`}, nil)
+	if row := regexp.MustCompile(`data-line="13"[^\n]*\n?[^\n]*thread-row`); !row.MatchString(body) {
+		t.Error("the thread is not at its line")
 	}
 }
 
@@ -165,7 +209,7 @@ func TestReview(t *testing.T) {
 		want   []string
 	}{
 		"remarks about lines": {remarks("Nearly.", [4]string{"src/<b>login.go", "3", "", "why 2?\r\nsay so"}, [4]string{"src/<b>login.go", "2", "old", "keep it"}, [4]string{"README", "0", "", " "}, [4]string{"README", "", "", "spell it"}),
-			"reviewing", 303, "Nearly.\n\n`src/<b>login.go:3`: why 2?\nsay so\n\n`src/<b>login.go:2 (a line that was removed)`: keep it\n\n`README`: spell it", nil},
+			"reviewing", 303, "Nearly.\n\nR1 `src/<b>login.go:3`: why 2?\nsay so\n\nR2 `src/<b>login.go:2 (a line that was removed)`: keep it\n\nR3 `README`: spell it", nil},
 		"words about the whole alone": {remarks("again"), "reviewing", 303, "again", nil},
 		"nothing":                     {remarks("", [4]string{"README", "0", "", ""}), "reviewing", 400, "", []string{"the message is empty"}},
 		"lists that do not fit":       {url.Values{"path": {"a", "b"}, "remark": {"x"}}, "reviewing", 400, "", []string{"cannot read the remarks"}},
@@ -189,7 +233,7 @@ func TestReview(t *testing.T) {
 			}
 			says(t, body, tt.want, nil)
 			got := s.last()
-			if tt.note != "" && (got.Verb != "request-changes" || got.Note != tt.note || s.status() != "working") {
+			if tt.note != "" && (got.Verb != "request-changes" || plainNote(got.Note) != tt.note || s.status() != "working") {
 				t.Errorf("%s: the server heard %+v", s.status(), got)
 			}
 			if tt.status == 400 && got.Verb != "" {
@@ -217,21 +261,143 @@ func TestLargeDiffsAndJournalsAreBounded(t *testing.T) {
 	}
 	v := s.open(false).visitor(t)
 	_, body := v.get("/tasks/" + taskID)
-	if n := strings.Count(body, "<tr class=\"added\""); n > 4000 || n < 3000 {
-		t.Errorf("%d lines are shown", n)
+	if n := strings.Count(body, "<tr class=\"added\""); n > 300 || len(body) > 100_000 {
+		t.Errorf("%d lines are shown at first, in %d bytes", n, len(body))
 	}
+	says(t, body, []string{"Show the changes of this file", `data-part="/tasks/` + taskID + `/file?path=f0`, "data-large"}, nil)
+	_, body = v.get("/tasks/" + taskID + "?tab=changes&file=f3")
+	if n := strings.Count(body, "<tr class=\"added\""); n != 2000 {
+		t.Errorf("%d lines of the chosen file are shown", n)
+	}
+	_, body = v.get("/tasks/" + taskID + "?tab=timeline")
 	if n := strings.Count(body, `<li class="moment`); n != 150 {
 		t.Errorf("%d moments are shown", n)
 	}
-	says(t, body[strings.Index(body, `id="task-timeline"`):], []string{"more lines are not shown here", "older are not shown", "?entries=all"}, []string{`class="file" id="file-1" open`})
-	if _, body := v.get("/tasks/" + taskID + "?entries=all"); strings.Count(body, `<li class="moment`) < 800 {
+	says(t, body, []string{"older are not shown", "entries=all"}, nil)
+	if _, body := v.get("/tasks/" + taskID + "?tab=timeline&entries=all"); strings.Count(body, `<li class="moment`) < 800 {
 		t.Error("not all entries are shown")
 	}
 	r := v.request("GET", "/tasks/"+taskID, "")
 	r.Header.Set("Sec-Fetch-Dest", "empty")
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
-	if _, body := v.do(r); strings.Contains(body, "task-diff") {
+	if _, body := v.do(r); strings.Contains(body, `id="task-diff"`) {
 		t.Error("a script gets what it does not need")
+	}
+}
+
+// part returns the address of a part that a page names.
+func part(t *testing.T, body, attribute string) string {
+	t.Helper()
+	m := regexp.MustCompile(attribute + `="([^"]*)"`).FindStringSubmatch(body)
+	if m == nil {
+		t.Fatalf("the page has no %s", attribute)
+	}
+	return html.UnescapeString(m[1])
+}
+
+// Files are fetched from the diff that the page shows, in colours, with the lines around the changes.
+func TestFilesOnDemand(t *testing.T) {
+	s := newTaskBackend(t)
+	s.ask("complete")
+	s.ask("complete")
+	old := "package a\n\nfunc a() {}\n\nfunc b() int {\n\treturn 1\n}\n// end\n// of\n// it\n// all\n"
+	s.files = map[string]string{"a.go before": old, "a.go": strings.Replace(old, "return 1", "return 2", 1)}
+	s.diff = "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -5,3 +5,3 @@ func b()\n func b() int {\n-\treturn 1\n+\treturn 2\n }\n"
+	v := s.open(false).visitor(t)
+	_, body := v.get("/tasks/" + taskID)
+	says(t, body, []string{`<span class="hl-keyword">func</span>`, `<mark class="hl-number">2</mark>`, "4 lines</a>"}, nil)
+	lines := part(t, body, "data-lines")
+	res, rows := v.get(lines)
+	if res.StatusCode != 200 || strings.Count(rows, "<tr") != 4 || !strings.Contains(rows, `<span class="hl-keyword">package</span>`) || !strings.Contains(rows, `data-line="1"`) {
+		t.Errorf("the lines before the change: %d %s", res.StatusCode, rows)
+	}
+	_, body = v.get("/tasks/" + taskID + "?tab=changes&file=a.go&context=all")
+	if n := strings.Count(body, "<tr"); n != 13 { // 12 lines and the head of the table
+		t.Errorf("the whole file has %d rows", n)
+	}
+	version := part(t, body, "data-version")
+	s.diff = ""
+	for address, status := range map[string]int{
+		"/file?path=a.go&v=" + version: 200, "/file?path=a.go&v=other": 404, "/file?path=b.go&v=" + version: 404, "/lines?path=a.go&v=" + version: 400,
+		"/lines?path=a.go&from=1&to=9&shift=0&v=" + version: 200, "/lines?path=a.go&from=9&to=1&shift=0&v=" + version: 400,
+	} {
+		if res, body := v.get("/tasks/" + taskID + address); res.StatusCode != status {
+			t.Errorf("%s: status %d: %.200s", address, res.StatusCode, body)
+		}
+	}
+}
+
+func TestImagesOfADiff(t *testing.T) {
+	s := newTaskBackend(t)
+	s.ask("complete")
+	s.ask("complete")
+	png := "\x89PNG\r\n\x1a\n rest"
+	s.files = map[string]string{"a.png": png, "a.png before": png, "x.svg": "<svg onload='window.harmed=1'/>", "liar.png": "<script>window.harmed=1</script>"}
+	s.diff = "diff --git a/a.png b/a.png\nindex 1..2 100644\nBinary files a/a.png and b/a.png differ\n"
+	v := s.open(false).visitor(t)
+	_, body := v.get("/tasks/" + taskID)
+	says(t, body, []string{`<img src="/tasks/` + taskID + `/image?path=a.png&amp;side=old&amp;v=`, `alt="After: a.png"`}, nil)
+	res, got := v.get("/tasks/" + taskID + "/image?path=a.png&side=old")
+	if res.StatusCode != 200 || got != png || res.Header.Get("Content-Type") != "image/png" || res.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(res.Header.Get("Content-Security-Policy"), "sandbox") {
+		t.Errorf("status %d, %v", res.StatusCode, res.Header)
+	}
+	for _, path := range []string{"x.svg", "liar.png", "none.png", "a.go"} {
+		if res, body := v.get("/tasks/" + taskID + "/image?path=" + path); res.StatusCode != 404 || strings.Contains(body, "<svg on") {
+			t.Errorf("%s: status %d: %.200s", path, res.StatusCode, body)
+		}
+	}
+}
+
+// Where people may not type into terminals they may still answer a dialog, if it is the one that they saw.
+func TestKeysOfADialog(t *testing.T) {
+	s := newTaskBackend(t)
+	s.ask("complete")
+	s.screen, s.dialog = "Do you want to proceed?", ansi.Input{Kind: ansi.Dialog, Question: "rm -rf build\nDo you want to proceed?\n1. Yes\n2. No, <b>stop</b>"}
+	v := s.open(false).visitor(t)
+	_, body := v.get("/tasks/" + taskID + "?tab=terminal")
+	says(t, body, []string{`<button name="key" value="1" class="go"><b>Allow</b> Yes</button>`, `<b>Deny</b> No, &lt;b&gt;stop&lt;/b&gt;</button>`, `value="ctrl-c"`, `id="terminal-seen" value="seen Do you want`}, nil)
+	press := func(key, seen string) int {
+		res, _ := v.form("/tasks/"+taskID+"/keys", url.Values{"key": {key}, "seen": {seen}, "role": {"worker"}})
+		return res.StatusCode
+	}
+	if got := press("1", "seen Do you want to proceed?"); got != 303 {
+		t.Errorf("allowing: status %d", got)
+	}
+	if got := press("1", "seen something else"); got != 400 {
+		t.Errorf("allowing what is not shown: status %d", got)
+	}
+	if got := press("1", ""); got != 400 {
+		t.Errorf("allowing unseen: status %d", got)
+	}
+	s.dialog = ansi.Input{Kind: ansi.Prompt}
+	if got := press("enter", "seen Do you want to proceed?"); got != 400 {
+		t.Errorf("a key where no dialog is open: status %d", got)
+	}
+	if len(s.typed) != 1 || s.typed[0] != "key 1" {
+		t.Errorf("typed: %q", s.typed)
+	}
+	refused := s.openFor(t, func(*http.Request) error { return errors.New("an agent may not do this") })
+	if res, _ := refused.form("/tasks/"+taskID+"/keys", url.Values{"key": {"1"}, "seen": {"seen Do you want to proceed?"}}); res.StatusCode != 403 || len(s.typed) != 1 {
+		t.Errorf("an agent pressed a key: status %d, %q", res.StatusCode, s.typed)
+	}
+}
+
+func TestEditOfATask(t *testing.T) {
+	s := newTaskBackend(t)
+	s.body = "## Requirements\n\nas before\n"
+	v := s.open(false).visitor(t)
+	_, body := v.get("/tasks/" + taskID + "?tab=overview")
+	says(t, body, []string{`rows="8">as before</textarea>`}, nil)
+	if res, body := v.form("/tasks/"+taskID+"/edit", url.Values{"summary": {"Another title"}, "note": {"as before"}}); res.StatusCode != 303 {
+		t.Fatalf("status %d: %s", res.StatusCode, body)
+	}
+	if got := s.last(); got.Verb != "edit" || got.Note != "" || len(got.Fields) != 1 || got.Fields[0].To != "Another title" {
+		t.Errorf("the server heard %+v", got)
+	}
+	for _, form := range []url.Values{{"summary": {""}, "note": {"x"}}, {"summary": {"s"}, "note": {" "}}} {
+		if res, _ := v.form("/tasks/"+taskID+"/edit", form); res.StatusCode != 400 {
+			t.Errorf("%v: status %d", form, res.StatusCode)
+		}
 	}
 }
 
@@ -240,13 +406,16 @@ func TestTerminal(t *testing.T) {
 	s.ask("complete")
 	s.screen = "\x1b[1;31mred\x1b[0m \x1b[38;2;255;135;0mnear\x1b[0m \x1b[7mturned\x1b[27m \x1b[7;34mblue\x1b[0m \x1b[2;3;4mfaint\x1b[0m\n" + hostile + "\x1b]0;title\x07\x1b[2J"
 	v := s.open(false).visitor(t)
-	res, body := v.get("/tasks/" + taskID + "/terminal")
+	if res, _ := v.get("/tasks/" + taskID + "/terminal?role=worker"); res.StatusCode != 303 || res.Header.Get("Location") != "/tasks/"+taskID+"?role=worker&tab=terminal" {
+		t.Errorf("status %d, to %s", res.StatusCode, res.Header.Get("Location"))
+	}
+	res, body := v.get("/tasks/" + taskID + "?tab=terminal")
 	if res.StatusCode != 200 {
 		t.Fatalf("status %d: %s", res.StatusCode, body)
 	}
 	says(t, body, []string{
 		`<span class="fg-1 bold">red</span>`, `<span class="fg-208">near</span>`, `<span class="fg-paper bg-ink">turned</span>`, `<span class="fg-paper bg-4">blue</span>`,
-		`<span class="faint italic under">faint</span>`, "&lt;img src=x", "read only", "<noscript>", "--web-input",
+		`<span class="faint italic under">faint</span>`, "&lt;img src=x", "<noscript>", "--web-input",
 	}, []string{`action="/tasks/` + taskID + `/type"`, "title\a"})
 	harmless(t, "the terminal", body)
 	if res, body := v.form("/tasks/"+taskID+"/type", url.Values{"text": {"rm -rf /"}}); res.StatusCode != 403 || len(s.typed) != 0 {
@@ -278,7 +447,7 @@ func TestTypingWhereItIsAllowed(t *testing.T) {
 	s := newTaskBackend(t)
 	s.ask("complete")
 	v := s.open(true).visitor(t)
-	_, body := v.get("/tasks/" + taskID + "/terminal?role=worker")
+	_, body := v.get("/tasks/" + taskID + "?tab=terminal&role=worker")
 	says(t, body, []string{`action="/tasks/` + taskID + `/type"`, `name="role" value="worker"`, "as if you typed it there"}, nil)
 	for text, status := range map[string]int{"yes": 303, "": 400, "a\nb": 400, strings.Repeat("x", 5000): 400} {
 		if res, body := v.form("/tasks/"+taskID+"/type", url.Values{"text": {text}, "role": {"worker"}}); res.StatusCode != status {
@@ -288,4 +457,22 @@ func TestTypingWhereItIsAllowed(t *testing.T) {
 	if len(s.typed) != 1 || s.typed[0] != "yes" {
 		t.Errorf("typed: %q", s.typed)
 	}
+}
+
+// openFor opens a site that asks who may act, and returns a visitor whose session began before.
+func (s *taskBackend) openFor(t *testing.T, who func(*http.Request) error) *visitor {
+	t.Helper()
+	deny := false
+	h := newEnv(t, s.backend, func(o *web.SiteOptions) {
+		o.Who = func(r *http.Request) error {
+			if !deny {
+				return nil
+			}
+			return who(r)
+		}
+	})
+	v := h.visitor(t)
+	v.get("/tasks/" + taskID)
+	deny = true
+	return v
 }

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"orange/internal/core/workflow"
 	"orange/internal/view/ansi"
 	"orange/internal/view/humanize"
+	"orange/internal/view/markdown"
 	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
 	"orange/internal/wire"
@@ -48,7 +51,7 @@ func taskFacts(p *taskPage) []taskFact {
 		}
 		add("Pull request", strings.TrimSpace(text+" "+strings.ToLower(r.State)+" "+describeChecks(r.Checks)), safeURL(r.URL))
 	}
-	if w := p.Look.Work; w != nil {
+	if w := p.Look.Work; w != nil && (w.Commits > 0 || w.Added > 0 || w.Deleted > 0) {
 		add("Work", fmt.Sprintf("%s, +%d −%d", humanize.Plural(w.Commits, "commit"), w.Added, w.Deleted), "")
 	}
 	add("Tracker", t.TrackerRef, "")
@@ -125,8 +128,8 @@ func (p *taskPage) addActions() {
 	if t.Asked != nil {
 		add(taskAct{Do: "approve:" + t.Asked.To, Label: "Approve " + ansi.OneLine(t.Asked.To), Why: ansi.OneLine("the " + string(t.Asked.By) + " asks for it: " + t.Asked.Note), Class: "go", Words: "Reason (optional)"})
 	}
-	if row.Verb == explain.VerbAttach {
-		add(taskAct{Label: "Open the terminal", Why: "the agent waits in its terminal", Class: "go", Href: "/tasks/" + string(t.ID) + "/terminal"})
+	if row.Verb == explain.VerbAttach && p.Tab != tabTerminal {
+		add(taskAct{Label: "Open the terminal", Why: "the agent waits in its terminal", Class: "go", Href: "/tasks/" + string(t.ID) + "?tab=terminal&role=" + url.QueryEscape(row.AtTerminal())})
 	}
 	if row.Answers {
 		add(taskAct{Do: "answer", Label: "Answer", Class: "go", Words: "Your answer", Must: true})
@@ -176,7 +179,7 @@ func (p *taskPage) addDelivery(add func(taskAct)) {
 		return
 	}
 	if p.Explain != nil && p.Explain.Cheapest.Action.Verb == engine.VerbMerge || p.Look.Verb == engine.VerbMerge {
-		add(taskAct{Do: engine.VerbMerge, Label: "Merge", Why: "the branch is merged, and the task is done", Class: "go"})
+		add(taskAct{Do: engine.VerbMerge, Label: "Merge", Why: "the branch is merged, and the task is done", Class: "go", Confirm: "The branch is merged into " + cmp.Or(ansi.OneLine(p.Task.BaseBranch), "the default branch") + ", and the task is done."})
 	}
 	if paths := task.PathsOf(p.Task.UnapprovedChanges()); len(paths) > 0 {
 		add(taskAct{Do: engine.VerbApproveChanges, Label: "Approve these changes", Why: "it changes paths that need your approval: " + ansi.OneLine(humanize.FirstFew(paths, 5)), Class: "go"})
@@ -196,22 +199,46 @@ func (p *taskPage) addMoves(add func(taskAct)) {
 		return ""
 	}
 	for _, m := range p.Look.Moves {
-		a := taskAct{Do: "move:" + m.To, Label: "→ " + m.To}
-		if m.As != "" {
-			a.Label = m.As + " → " + m.To
-		}
+		a := taskAct{Do: "move:" + m.To, Label: "Move to " + m.To, Why: m.As}
+		closed := p.closedBecause(m)
 		switch {
 		case m.As == "request-changes":
-			a = taskAct{Label: "Request changes", Href: "#review", Class: "back", Why: "→ " + m.To}
+			a = taskAct{Label: "Request changes", Href: "/tasks/" + string(p.Task.ID) + "?tab=changes#review", Class: "back", Why: "→ " + m.To}
 		case m.As == "cancel":
 			a.Class, a.Confirm, a.Words, a.Label = "end", "The task ends without a result.", "Reason (optional)", "Cancel the task"
 		case m.As == "" && kinds(m.To) == workflow.Terminal:
 			a.Class, a.Confirm = "end", "The task ends in "+m.To+"."
+		case kinds(m.To) == workflow.Halt:
+			a.Label, a.Words = "Mark as "+m.To, "Reason (optional)"
 		case m.As == engine.Complete && !p.Look.Answers:
-			a.Class, a.Label = "go", "Complete → "+m.To
+			a.Label = "Complete: move to " + m.To
+			if closed == "" && p.Look.Kind != workflow.Agent && p.Look.Kind != workflow.CheckDo { // an agent does it there
+				a.Class = "go"
+			}
+		}
+		if closed != "" {
+			a.Why = closed
 		}
 		add(a)
 	}
+}
+
+// closedBecause returns why the workflow refuses a move now, or "" if it does not.
+func (p *taskPage) closedBecause(m explain.Move) string {
+	if p.Explain == nil {
+		return ""
+	}
+	why := ""
+	for _, e := range p.Explain.Edges {
+		if e.To != m.To || m.As != "" && e.As != m.As {
+			continue
+		}
+		if e.Open {
+			return ""
+		}
+		why = ansi.OneLine(humanize.Cut(e.Closed, 300))
+	}
+	return why
 }
 
 // A taskAttempt is an attempt of a task, as the page shows it.
@@ -227,20 +254,21 @@ type taskAttempt struct {
 
 // taskAttempts describes attempts, the newest first. The start and end times come from the journal.
 func taskAttempts(list []wire.Attempt, entries []journal.Entry, now time.Time) []taskAttempt {
-	began, ended := map[int]time.Time{}, map[int]time.Time{}
+	began, ended, failed := map[int]time.Time{}, map[int]time.Time{}, map[int]bool{}
 	for i := range entries {
 		for _, a := range entries[i].Started {
 			began[a.Number] = entries[i].At
 		}
 		for _, gone := range entries[i].Ended {
 			ended[gone.Number] = entries[i].At
+			failed[gone.Number] = momentOf(&entries[i]).Mark == "bad"
 		}
 	}
 	out := make([]taskAttempt, len(list))
 	for i, a := range list {
 		one := taskAttempt{Attempt: a, Said: ansi.SafeText(humanize.Cut(a.Final, maxWritten))}
 		one.Harness, one.Model, one.Log = ansi.OneLine(a.Harness), ansi.OneLine(a.Model), ansi.OneLine(a.Log)
-		one.How, one.Bad = describeAttempt(&a, now)
+		one.How, one.Bad = describeAttempt(&a, now, failed[a.Number])
 		begin, known := began[a.Number]
 		if end, over := ended[a.Number]; over && known {
 			one.Lasted = humanize.FormatDuration(end.Sub(begin))
@@ -255,7 +283,9 @@ func taskAttempts(list []wire.Attempt, entries []journal.Entry, now time.Time) [
 	return out
 }
 
-func describeAttempt(a *wire.Attempt, now time.Time) (how string, bad bool) {
+// describeAttempt returns how an attempt is or how it ended. failed says that the engine took its end for a failure: an agent that was ended as
+// ordered has a code other than 0, too.
+func describeAttempt(a *wire.Attempt, now time.Time, failed bool) (how string, bad bool) {
 	switch {
 	case a.Alive:
 		c := a.Condition
@@ -263,22 +293,99 @@ func describeAttempt(a *wire.Attempt, now time.Time) (how string, bad bool) {
 		return ansi.OneLine(narrate.DescribeCondition(c, now)), c.IsBlocked()
 	case a.Code == nil:
 		return "lost", true
+	case *a.Code > 128 && !failed:
+		return "ended as ordered", false
 	}
 	return fmt.Sprintf("exit %d", *a.Code), *a.Code != 0
 }
 
 // taskForm is the data of an action's form.
 type taskForm struct {
-	Act   taskAct
-	ID    task.ID
-	CSRF  string
-	Field string // HTML id of the note
+	Act     taskAct
+	ID      task.ID
+	CSRF    string
+	Field   string // HTML id of the note
+	Options []string
 }
 
 // Form returns the form of an action.
 func (p *taskPage) Form(a taskAct) taskForm {
-	return taskForm{Act: a, ID: p.Task.ID, CSRF: p.CSRF, Field: "note-" + a.Do}
+	out := taskForm{Act: a, ID: p.Task.ID, CSRF: p.CSRF, Field: "note-" + a.Do}
+	if a.Do == "answer" {
+		out.Options = p.Options
+	}
+	return out
 }
 
 // IsMain reports whether an action is the one that helps now.
 func (p *taskPage) IsMain(a taskAct) bool { return p.Main != nil && *p.Main == a }
+
+// Direct reports whether an action needs nothing but a click.
+func (a taskAct) Direct() bool { return a.Words == "" && a.Confirm == "" }
+
+// A taskHandoff is what the last stage wrote for the next one.
+type taskHandoff struct {
+	From, To, Summary string
+	Lists             []taskHandoffList
+}
+
+type taskHandoffList struct {
+	Name  string
+	Items []string
+}
+
+// handoffOf returns the newest handoff of a task, or nil.
+func handoffOf(t *task.Task) *taskHandoff {
+	if len(t.Handoffs) == 0 {
+		return nil
+	}
+	h := &t.Handoffs[len(t.Handoffs)-1]
+	safe := func(s string) string { return ansi.SafeText(humanize.Cut(s, maxWritten)) }
+	out := &taskHandoff{From: ansi.OneLine(h.From), To: ansi.OneLine(h.To), Summary: safe(h.Summary)}
+	for _, l := range []struct {
+		name  string
+		items []string
+	}{{"Decisions", h.Decisions}, {"Warnings", h.Warnings}, {"Remaining", h.Remaining}, {"Uncertain", h.Uncertain}} {
+		if len(l.items) == 0 {
+			continue
+		}
+		one := taskHandoffList{Name: l.name}
+		for _, text := range l.items[:min(len(l.items), 20)] {
+			one.Items = append(one.Items, safe(text))
+		}
+		out.Lists = append(out.Lists, one)
+	}
+	return out
+}
+
+// optionsOf returns the answers that a question offers: the items of the last list in it.
+func optionsOf(list []explain.WaitReason) []string {
+	for _, r := range list {
+		if r.Kind != explain.BecauseOfQuestions && r.Kind != explain.BecauseOfMessage {
+			continue
+		}
+		var out []string
+		for _, b := range markdown.ParseBlocks(withoutComments(r.Text)) {
+			if b.Kind != markdown.List {
+				continue
+			}
+			out = nil
+			for _, item := range b.Items {
+				text := ""
+				for _, inner := range item.Blocks {
+					for _, s := range inner.Text {
+						text += s.Text
+					}
+					break
+				}
+				if text = strings.TrimSpace(ansi.OneLine(text)); text != "" && len(text) <= 200 {
+					out = append(out, text)
+				}
+			}
+		}
+		if len(out) > 1 && len(out) < 10 {
+			return out
+		}
+	}
+	return nil
+}

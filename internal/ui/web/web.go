@@ -56,6 +56,7 @@ type Site struct {
 	said   messageStore
 
 	definitions definitionCache
+	diffs       diffCache
 	recent      stateCache
 }
 

@@ -14,6 +14,9 @@ import (
 	"orange/internal/view/humanize"
 )
 
+// maxSourceLine limits how much of a line of a workflow file is shown, in bytes.
+const maxSourceLine = 2000
+
 // A workflowState is a row of the table of states.
 type workflowState struct {
 	Name, Kind, Role string
@@ -107,7 +110,7 @@ type workflowLine struct {
 func workflowLines(text string) (out []workflowLine, more int) {
 	all := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i, line := range all[:min(len(all), maxShownLines)] {
-		out = append(out, workflowLine{i + 1, ansi.SafeText(humanize.Cut(line, maxDiffText))})
+		out = append(out, workflowLine{i + 1, ansi.SafeText(humanize.Cut(line, maxSourceLine))})
 	}
 	return out, len(all) - len(out)
 }

@@ -43,8 +43,8 @@ type Input struct {
 	Question string // of a dialog that asks for a decision: its lines down to the last answer, and what is above it
 }
 
-// A Choice is an answer that a dialog offers. Typing Key chooses it.
-type Choice struct {
+// A DialogChoice is an answer that a dialog offers. Typing Key chooses it.
+type DialogChoice struct {
 	Key   string `json:"key"`
 	Label string `json:"label"` // untrusted
 }
@@ -54,16 +54,16 @@ const maxLabel = 200
 
 // Choices returns the numbered answers of a dialog. Its last lines that count up from 1 are the answers; the same numbers further up may
 // be part of the work.
-func (i Input) Choices() []Choice {
-	var out []Choice
+func (i Input) Choices() []DialogChoice {
+	var out []DialogChoice
 	for line := range strings.SplitSeq(i.Question, "\n") {
 		number, label, ok := strings.Cut(strings.TrimLeft(line, "❯›●> "), ". ")
 		switch label = strings.TrimSpace(OneLine(label)); {
 		case !ok || len(number) != 1 || label == "":
 		case number == "1":
-			out = []Choice{{number, label}}
+			out = []DialogChoice{{number, label}}
 		case len(out) > 0 && len(out) < 9 && number == strconv.Itoa(len(out)+1):
-			out = append(out, Choice{number, label})
+			out = append(out, DialogChoice{number, label})
 		}
 	}
 	for n := range out {

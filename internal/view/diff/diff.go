@@ -223,6 +223,8 @@ type Remark struct {
 	Line int    `json:"line,omitempty"`
 	Old  bool   `json:"old,omitempty"` // a deleted line
 	Text string `json:"text"`
+
+	Quote string `json:"quote,omitempty"` // the line itself
 }
 
 // quoteCode quotes a text as code, with more backticks than any run of them in it, so that none ends the quotation.
@@ -241,10 +243,11 @@ func quoteCode(s string) string {
 	return marks + s + marks
 }
 
-// DescribeRemarks turns remarks into text for an agent, after the comment about the whole.
-func DescribeRemarks(whole string, remarks []Remark) string {
+// DescribeRemarks turns remarks into text for an agent, after the comment about the whole. round makes their ids unique within a task.
+func DescribeRemarks(whole string, round int, remarks []Remark) string {
 	var out strings.Builder
 	out.WriteString(strings.TrimSpace(whole))
+	n := 0
 	for _, r := range remarks {
 		if strings.TrimSpace(r.Text) == "" {
 			continue
@@ -259,7 +262,15 @@ func DescribeRemarks(whole string, remarks []Remark) string {
 		if r.Old {
 			place += " (a line that was removed)"
 		}
-		fmt.Fprintf(&out, "%s: %s", quoteCode(place), strings.TrimSpace(ansi.SafeText(r.Text)))
+		n++
+		fmt.Fprintf(&out, "%s %s", remarkID(round, n), quoteCode(place))
+		if r.Quote != "" {
+			out.WriteString(" " + quoteCode(r.Quote))
+		}
+		fmt.Fprintf(&out, ": %s", strings.TrimSpace(ansi.SafeText(r.Text)))
+	}
+	if n > 0 {
+		out.WriteString("\n\n" + replyRequest(remarkID(round, 1)))
 	}
 	return out.String()
 }

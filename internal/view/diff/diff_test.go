@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,8 +59,9 @@ func TestParse(t *testing.T) {
 }
 
 func TestNote(t *testing.T) {
-	got := DescribeRemarks(" Please mend this.\n", []Remark{{Path: "a.go", Line: 3, Text: "too long\x1b[2J "}, {Path: "b.go", Text: " "}, {Path: "c.go", Line: 9, Old: true, Text: "why?"}})
-	const want = "Please mend this.\n\n`a.go:3`: too long\n\n`c.go:9 (a line that was removed)`: why?"
+	got := DescribeRemarks(" Please mend this.\n", 4, []Remark{{Path: "a.go", Line: 3, Text: "too long\x1b[2J "}, {Path: "b.go", Text: " "}, {Path: "c.go", Line: 9, Old: true, Text: "why?"}})
+	const want = "Please mend this.\n\nR4-1 `a.go:3`: too long\n\nR4-2 `c.go:9 (a line that was removed)`: why?\n\n" +
+		"Answer each remark in the section `## Remarks` of TASK.md, on a line of its own: `R4-1: resolved, and what you changed`, or why you did not change it."
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -78,8 +80,9 @@ func TestNoteQuotesOddPaths(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := DescribeRemarks("", []Remark{{Path: tt.path, Line: 1, Text: "x"}}); got != tt.want {
-				t.Errorf("got  %s\nwant %s", got, tt.want)
+			got := DescribeRemarks("", 1, []Remark{{Path: tt.path, Line: 1, Text: "x"}})
+			if first, _, _ := strings.Cut(got, "\n"); first != "R1-1 "+tt.want {
+				t.Errorf("got  %s\nwant %s", first, tt.want)
 			}
 		})
 	}

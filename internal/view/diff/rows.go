@@ -17,11 +17,11 @@ type Row struct {
 // A Cell is a line on one side of a diff.
 type Cell struct {
 	Line
-	Spans []Span
+	Spans []TextPart
 }
 
-// A Span is a part of a line: its text, its CSS class, and whether it is what differs from the other side.
-type Span struct {
+// A TextPart is a part of a line: its text, its CSS class, and whether it is what differs from the other side.
+type TextPart struct {
 	Class  string
 	Text   string
 	Marked bool
@@ -43,16 +43,16 @@ func (g *Gap) Count() int {
 	return g.To - g.From + 1
 }
 
-// A Source is the whole text of a file on both sides of a diff. The zero Source knows nothing: then lines have no colours, and those that
+// A FileText is the whole text of a file on both sides of a diff. The zero FileText knows nothing: then lines have no colours, and those that
 // the diff leaves out cannot be shown.
-type Source struct {
+type FileText struct {
 	old, new           []string
 	oldSpans, newSpans [][]syntax.Span
 }
 
-// NewSource returns the source of a file. Either text may be empty.
-func NewSource(f *File, before, after string) *Source {
-	s := &Source{old: sourceLines(before), new: sourceLines(after)}
+// NewFileText returns the source of a file. Either text may be empty.
+func NewFileText(f *File, before, after string) *FileText {
+	s := &FileText{old: sourceLines(before), new: sourceLines(after)}
 	was := f.Old
 	if was == "" {
 		was = f.Path
@@ -75,23 +75,23 @@ func sourceLines(text string) []string {
 }
 
 // colour returns the spans of a line. The line may have changed since the source was read; then it has no colours.
-func (s *Source) colour(l Line) []Span {
+func (s *FileText) colour(l Line) []TextPart {
 	lines, spans, at := s.new, s.newSpans, l.New-1
 	if l.Kind == "-" {
 		lines, spans, at = s.old, s.oldSpans, l.Old-1
 	}
 	if at < 0 || at >= len(lines) || at >= len(spans) || lines[at] != l.Text {
-		return []Span{{Text: l.Text}}
+		return []TextPart{{Text: l.Text}}
 	}
-	out := make([]Span, len(spans[at]))
+	out := make([]TextPart, len(spans[at]))
 	for i, one := range spans[at] {
-		out[i] = Span{Class: one.Class, Text: one.Text}
+		out[i] = TextPart{Class: one.Class, Text: one.Text}
 	}
 	return out
 }
 
 // cell returns the cell of a line, which is cut if it is longer than a person reads.
-func (s *Source) cell(l Line, marks [][2]int) *Cell {
+func (s *FileText) cell(l Line, marks [][2]int) *Cell {
 	spans := s.colour(l)
 	if len(marks) > 0 {
 		spans = markSpans(spans, marks)
@@ -102,7 +102,7 @@ func (s *Source) cell(l Line, marks [][2]int) *Cell {
 // maxLine limits how much of a line is shown, in bytes.
 const maxLine = 2000
 
-func cutSpans(spans []Span) []Span {
+func cutSpans(spans []TextPart) []TextPart {
 	left := maxLine
 	for i := range spans {
 		if left -= len(spans[i].Text); left < 0 {
@@ -114,9 +114,9 @@ func cutSpans(spans []Span) []Span {
 }
 
 // BuildRows returns the rows of a file, for a unified or a split view.
-func BuildRows(f *File, s *Source, split bool) []Row {
+func BuildRows(f *File, s *FileText, split bool) []Row {
 	if s == nil {
-		s = &Source{}
+		s = &FileText{}
 	}
 	var out []Row
 	next, shift := 1, 0 // the first line of the new side that is not shown yet
@@ -149,7 +149,7 @@ func BuildRows(f *File, s *Source, split bool) []Row {
 }
 
 // ContextRows returns rows of the new side that a diff leaves out, from and to inclusive.
-func (s *Source) ContextRows(from, to, shift int) []Row {
+func (s *FileText) ContextRows(from, to, shift int) []Row {
 	var out []Row
 	for n := max(from, 1); n <= min(to, len(s.new)); n++ {
 		c := s.cell(Line{Kind: " ", Old: n + shift, New: n, Text: s.new[n-1]}, nil)
@@ -159,7 +159,7 @@ func (s *Source) ContextRows(from, to, shift int) []Row {
 }
 
 // hunkRows returns the rows of a hunk. Deleted lines and the added lines behind them are compared in pairs.
-func (s *Source) hunkRows(h *Hunk, split bool) []Row {
+func (s *FileText) hunkRows(h *Hunk, split bool) []Row {
 	var out []Row
 	for i := 0; i < len(h.Lines); {
 		if h.Lines[i].Kind == " " {

@@ -51,10 +51,10 @@ func drawRows(rows []Row) string {
 func TestBuildRows(t *testing.T) {
 	f := &Parse(rowsDiff)[0]
 	old := "one\ntwo\na := 1\nb := old(1)\nreturn\nend\nlast\n"
-	src := NewSource(f, old, strings.Replace(old, "b := old(1)", "b := fresh(1)\nc := 2", 1))
+	src := NewFileText(f, old, strings.Replace(old, "b := old(1)", "b := fresh(1)\nc := 2", 1))
 	for _, c := range []struct {
 		name  string
-		src   *Source
+		src   *FileText
 		split bool
 		want  string
 	}{
@@ -73,7 +73,7 @@ func TestBuildRows(t *testing.T) {
 	if got := rows[5].New.Spans[0]; got.Class != "hl-keyword" || got.Text != "return" {
 		t.Errorf("the line of the keyword begins with %+v", got)
 	}
-	other := NewSource(f, "", strings.Repeat("other\n", 9))
+	other := NewFileText(f, "", strings.Repeat("other\n", 9))
 	if got := BuildRows(f, other, false)[5].New.Spans[0]; got.Class != "" || got.Text != "return" {
 		t.Errorf("a line of a file that changed meanwhile is %+v", got)
 	}
@@ -91,7 +91,7 @@ func TestCompareWords(t *testing.T) {
 		gone, added := compareWords(c.before, c.after)
 		draw := func(text string, marks [][2]int) string {
 			out := ""
-			for _, s := range markSpans([]Span{{Text: text}}, marks) {
+			for _, s := range markSpans([]TextPart{{Text: text}}, marks) {
 				if s.Marked {
 					out += "[" + s.Text + "]"
 					continue

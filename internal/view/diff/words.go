@@ -122,8 +122,8 @@ func differing(words []string, common []bool) [][2]int {
 }
 
 // markSpans splits spans at the ends of the stretches and marks what is inside.
-func markSpans(spans []Span, marks [][2]int) []Span {
-	var out []Span
+func markSpans(spans []TextPart, marks [][2]int) []TextPart {
+	var out []TextPart
 	at := 0
 	for _, s := range spans {
 		for text := s.Text; text != ""; {
@@ -137,7 +137,7 @@ func markSpans(spans []Span, marks [][2]int) []Span {
 				}
 			}
 			n := end - at
-			out = append(out, Span{s.Class, text[:n], marked})
+			out = append(out, TextPart{s.Class, text[:n], marked})
 			text, at = text[n:], end
 		}
 	}

@@ -6,9 +6,10 @@ package syntax
 import (
 	"path"
 	"strings"
-	"sync"
 
 	"github.com/alecthomas/chroma/v2"
+
+	"orange/internal/lazy"
 )
 
 // MaxText is the size of a text above which no parts are found, in bytes.
@@ -105,22 +106,24 @@ type language struct {
 	rules func() chroma.Rules
 	fold  bool // upper and lower case are the same
 
-	once  sync.Once
-	built chroma.Lexer
+	lexer func() chroma.Lexer // built by the first call
 }
 
-// lexer returns the lexer of the language. The first call builds it.
-func (l *language) lexer() chroma.Lexer {
-	l.once.Do(func() {
-		l.built = chroma.MustNewLexer(&chroma.Config{Name: l.name, CaseInsensitive: l.fold}, l.rules)
-	})
-	return l.built
-}
+// languages returns the languages.
+var languages = lazy.OnFirstUse(func() []*language {
+	list := languageTable()
+	for _, l := range list {
+		l.lexer = lazy.OnFirstUse(func() chroma.Lexer {
+			return chroma.MustNewLexer(&chroma.Config{Name: l.name, CaseInsensitive: l.fold}, l.rules)
+		})
+	}
+	return list
+})
 
 // languageOf returns the language of a file, or nil.
 func languageOf(file string) *language {
 	base := path.Base(file)
-	for _, l := range languages {
+	for _, l := range languages() {
 		for pattern := range strings.FieldsSeq(l.files) {
 			if ok, _ := path.Match(pattern, base); ok {
 				return l

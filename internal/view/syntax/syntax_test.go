@@ -66,7 +66,7 @@ func TestWholeText(t *testing.T) {
 	}
 	texts := []string{string(own[:6000]), "", "\n", "a\n", "\"\\", "'", "/*", "<!--", "<a b='", "`", "\"\"\"x", "{{ a }", "\x00\xff\u202e", strings.Repeat(`"\`, 300), strings.Repeat("<", 500), strings.Repeat("(", 500),
 		strings.Repeat("{{", 300), strings.Repeat("a-", 300), strings.Repeat("/*", 300), strings.Repeat(" \t", 300), strings.Repeat("a:", 300)}
-	for _, l := range languages {
+	for _, l := range languages() {
 		name := strings.ReplaceAll(strings.Fields(l.files)[0], "*", "x")
 		begun := time.Now()
 		for _, text := range texts {
@@ -96,7 +96,7 @@ func TestClasses(t *testing.T) {
 	for _, c := range Classes() {
 		known[c] = true
 	}
-	for _, l := range languages {
+	for _, l := range languages() {
 		for _, line := range l.lines(t) {
 			for _, s := range line {
 				if !known[s.Class] {
