@@ -308,6 +308,38 @@ func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
 	g.shows("it ended with 0")
 }
 
+func TestACardIsTaggedInTheDashboard(t *testing.T) {
+	s := openEnv(t, "tmux")
+	file := s.write("scripts/joan.yaml", "architect:\n  - print: here is the architect\n  - idle:\n")
+	s.orange("board", "add", "--project", "shop", "--column", "Analyse", "--tag", "Plan-Pending-Approval", "--workflow", "joan-board", "--harness", "script:"+file, "Show stars")
+	s.orange("board", "add", "--project", "shop", "--no-task", "Count visitors")
+	g := s.open(100, 30)
+	g.shows("you: board", "Enter tag the card")
+	g.press("Enter")
+	g.shows("Tags of card 1", "[ ] Plan-Approved  lets its task continue", "[ ] Plan-Rejected  set by people")
+	g.press("Enter")
+	g.shows("card 1 has Plan-Pending-Approval, Plan-Approved", "architect-finalize")
+	if out := s.orange("board", "history", "--project", "shop", "1"); !strings.Contains(out, "human   tagged Plan-Approved") {
+		t.Errorf("the card's history is %s", out)
+	}
+
+	// a card that nothing works on
+	g.press("h")
+	g.shows("To Do · no task works on it")
+	g.press("e")
+	g.write("By day")
+	g.press("Enter")
+	g.shows("human, now:", "By day")
+	g.press("u")
+	g.shows("Move card 2 from To Do to")
+	g.press("1")
+	g.shows("card 2 is in Analyse", "Analyse 2")
+	g.press("b")
+	g.shows("STATUS")
+	g.press("q")
+	g.shows("it ended with 0")
+}
+
 func TestNoTextOfAnAgentMovesTheTerminal(t *testing.T) {
 	s := openEnv(t, "tmux")
 	id := s.create("feature", `

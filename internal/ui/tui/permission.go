@@ -15,7 +15,7 @@ import (
 type terminalDialog struct {
 	row     overview.Row
 	screen  wire.Screen
-	choices []ansi.Choice
+	choices []ansi.DialogChoice
 	at      int
 	why     string // why it was refused
 	sending bool
@@ -50,7 +50,7 @@ func (m *model) showTerminalDialog(msg askedMsg) {
 	case s.Seen == "" || !s.Dialog || len(s.Choices) == 0:
 		m.typeAtTerminal(&msg.row)
 	default:
-		m.dialog = &terminalDialog{row: msg.row, screen: *s, choices: append(s.Choices[:len(s.Choices):len(s.Choices)], ansi.Choice{Key: "esc", Label: "Esc: leave the question without an answer"})}
+		m.dialog = &terminalDialog{row: msg.row, screen: *s, choices: append(s.Choices[:len(s.Choices):len(s.Choices)], ansi.DialogChoice{Key: "esc", Label: "Esc: leave the question without an answer"})}
 	}
 }
 

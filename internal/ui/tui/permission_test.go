@@ -13,7 +13,7 @@ func TestAPermissionIsAllowedOrDenied(t *testing.T) {
 	asking := func(seen, command string) *wire.Screen {
 		return &wire.Screen{Attempt: 1, Role: "worker", Harness: "claude", Alive: true, Seen: seen, Dialog: true,
 			Lines:   ansi.ParseLines("Bash command\n\n  " + command + "\n\nDo you want to proceed?\n> 1. Yes\n  2. No\n"),
-			Choices: []ansi.Choice{{Key: "1", Label: "Yes"}, {Key: "2", Label: "No, and tell it what to do\x1b[2J"}}}
+			Choices: []ansi.DialogChoice{{Key: "1", Label: "Yes"}, {Key: "2", Label: "No, and tell it what to do\x1b[2J"}}}
 	}
 	for name, keys := range map[string][]string{"list": {"e"}, "inbox": {"i", "end", "k", "enter"}} {
 		t.Run(name, func(t *testing.T) {
