@@ -104,6 +104,8 @@ func (m *model) footerHints() (some, fixed []hint) {
 		case a.keys[0] == "enter" && m.page != pageBoard:
 			h.word = m.enterWord(r)
 			some = slices.DeleteFunc(some, func(other hint) bool { return other.word == h.word })
+		case a.keys[0] == "e" && r != nil && r.Wants == explain.ItemPermission:
+			h.word = "allow or deny"
 		case a.keys[0] == "i" && m.page == pageInbox:
 			h.word = "list"
 		}
@@ -205,8 +207,8 @@ func taskActions() []action {
 		return bulkNamed("resume")
 	}
 	return []action{
-		newAction("e", "e", "answer", groupTask, "answer what its agent asks").forTask((*model).answerAgent, needsAnswer),
-		newAction("a", "a", "approve", groupTask, "grant the move that its agent asks for").forTask((*model).approveMove, waitsFor(explain.ItemConfirm)),
+		newAction("e", "e", "answer", groupTask, "answer what its agent asks: with one of its options, with words, or allow and deny").forTask((*model).answerAgent, needsAnswer),
+		newAction("a", "a", "approve", groupTask, "approve the move that its agent asks for").forTask((*model).approveMove, waitsFor(explain.ItemConfirm)),
 		newAction("P", "P", "resume", groupTask, "pause it, or let it go on").forTask((*model).togglePause, held).inBulk(pauseOrResume),
 		newAction("enter w", "Enter", "", groupTask, "or w: start it, go to its agent's terminal (Ctrl-Q comes back), or start the agent again").forTask((*model).enterTask, canEnter),
 		newAction("m", "m", "merge", groupTask, "merge its branch").forTask((*model).mergeTask, review).inBulk(always("merge")),

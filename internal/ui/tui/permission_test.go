@@ -20,6 +20,7 @@ func TestAPermissionIsAllowedOrDenied(t *testing.T) {
 			r := newEnv(t, 100, 40)
 			r.api.dialog = asking("one", "rm -r build")
 			r.on("build/clean")
+			r.shows("e allow or deny")
 			r.press(keys...)
 			r.shows("build/clean asks", "rm -r build", "1 Yes", "2 No, and tell it what to do", "Esc: leave the question")
 			r.heard()
