@@ -93,14 +93,11 @@ func ChooseRows(rows []Row, c Choice) []Group {
 		}
 		return cmp.Or(b.score-a.score, n)
 	})
-	shown := make([]Row, len(picked)) // rows are large: copy them once
+	found := make([]*Row, len(picked))
 	for i, p := range picked {
-		shown[i] = *p.row
+		found[i] = p.row
 	}
-	if c.Group == NoGroups {
-		return []Group{{Rows: shown}}
-	}
-	return groupRows(shown, c.Group)
+	return groupRows(found, c.Group)
 }
 
 func (c *Choice) showsRow(r *Row, words []string) bool {
@@ -157,32 +154,54 @@ func KindPlace(k workflow.Kind) int {
 	return len(order)
 }
 
-// groupRows groups rows by name. Groups are in the order of the life of a task, or by name.
-func groupRows(rows []Row, by Grouping) []Group {
-	index, ranks := map[string]int{}, map[string]int{}
-	var out []Group
-	for i := range rows {
-		name, place := rows[i].Status, KindPlace(rows[i].Kind)
-		switch by {
-		case ProjectRows:
-			name, place = rows[i].Project, 0
-		case TurnGroup:
-			turn := rows[i].WhoseTurn()
-			name, place = string(turn), slices.Index(AllTurns(), turn)
-		}
+// groupRows copies rows into their groups. Groups are in the order of the life of a task, or by name.
+func groupRows(rows []*Row, by Grouping) []Group {
+	type part struct {
+		name  string
+		place int
+		rows  []*Row
+	}
+	index := map[string]int{}
+	var parts []part
+	for _, r := range rows {
+		name, place := groupOf(r, by)
 		at, known := index[name]
 		if !known {
-			at = len(out)
-			index[name], ranks[name] = at, place
-			out = append(out, Group{Name: name})
+			at = len(parts)
+			index[name] = at
+			parts = append(parts, part{name: name, place: place})
 		}
-		ranks[name] = min(ranks[name], place)
-		out[at].Rows = append(out[at].Rows, rows[i])
+		parts[at].place = min(parts[at].place, place)
+		parts[at].rows = append(parts[at].rows, r)
 	}
-	slices.SortFunc(out, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(ranks[a.Name], ranks[b.Name]), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.name, b.name)) })
+	all := make([]Row, 0, len(rows)) // rows are large: copy them once
+	var out []Group
+	for _, p := range parts {
+		from := len(all)
+		for _, r := range p.rows {
+			all = append(all, *r)
+		}
+		out = append(out, Group{Name: p.name, Rows: all[from:len(all):len(all)]})
+	}
+	if by == NoGroups && len(out) == 0 {
+		return []Group{{Rows: all}}
+	}
 	return out
+}
+
+// groupOf returns the name of a row's group, and its place among the groups.
+func groupOf(r *Row, by Grouping) (name string, place int) {
+	switch by {
+	case NoGroups:
+		return "", 0
+	case ProjectRows:
+		return r.Project, 0
+	case TurnGroup:
+		turn := r.WhoseTurn()
+		return string(turn), slices.Index(AllTurns(), turn)
+	}
+	return r.Status, KindPlace(r.Kind)
 }
 
 // ApplyChange updates a state. Rows keep their places; new ones come last. It ignores rows that are older than those of
