@@ -80,7 +80,7 @@ func TestKeysOfOneTaskAreRefusedForSeveral(t *testing.T) {
 	r.heard("resume id0push human")
 }
 
-// A merge of several tasks may need a code: it is refused, and the task stays selected.
+// A task with a request in progress is refused, and the others are not.
 func TestABusyTaskIsRefused(t *testing.T) {
 	r := newEnv(t, 100, 30)
 	r.on("login")
