@@ -163,7 +163,43 @@ func (g *displayEnv) measureDashboard(ctx context.Context, r *report) (err error
 		Name: "event to the dashboard's screen, 1,000 tasks, p95", Measured: formatMillis(p95), Target: "under " + formatMillis(maxSeen), Met: p95 < maxSeen,
 		Note: fmt.Sprintf("from before the request that changes a task to its bytes behind tmux; median %s of %d, %d agents", formatMillis(took[len(took)/2]), len(took), seenAgents),
 	})
-	return dashboardIdle(r, pid)
+	return errors.Join(measureKeys(ctx, r, tmux, screen), dashboardIdle(r, pid))
+}
+
+// measureKeys measures how soon the dashboard shows a key: letters of a filter, each of which searches all tasks and draws
+// the list again.
+func measureKeys(ctx context.Context, r *report, tmux func(...string) error, screen *growingFile) error {
+	press := func(args ...string) error { return tmux(append([]string{"send-keys", "-t", "seen"}, args...)...) }
+	if err := press("/"); err != nil {
+		return err
+	}
+	if _, err := screen.awaitWords(ctx, "show all"); err != nil {
+		return fmt.Errorf("the dashboard shows no line for a filter: %w", err)
+	}
+	var took []time.Duration
+	for round := range seenRounds {
+		letter := string(rune(0x400 + round)) // in the text of no task
+		began := time.Now()
+		if err := press("-l", letter); err != nil {
+			return err
+		}
+		at, err := screen.awaitWords(ctx, letter)
+		if err != nil {
+			return fmt.Errorf("the dashboard does not show a key: %w", err)
+		}
+		took = append(took, at.Sub(began))
+		if err := press("C-u"); err != nil {
+			return err
+		}
+		time.Sleep(150 * time.Millisecond) // until it is idle again
+	}
+	slices.Sort(took)
+	p95 := took[len(took)*95/100]
+	r.addFigure(figure{
+		Name: "key to the dashboard's screen, 1,000 tasks, p95", Measured: formatMillis(p95), Target: "under " + formatMillis(maxSeen), Met: p95 < maxSeen,
+		Note: fmt.Sprintf("a letter of a filter, from before tmux send-keys is started to its bytes behind tmux; median %s of %d", formatMillis(took[len(took)/2]), len(took)),
+	})
+	return press("Escape")
 }
 
 // awaitFollowing waits until the dashboard follows changes.

@@ -86,7 +86,7 @@ trap 'dash kill-server 2>/dev/null || true; rm -rf "$agents"; finish' EXIT
 until_it "the dashboard" shows fix-login
 sleep 1
 shot dashboard "orange"
-key g; shot groups "orange: grouped by status"; key g; key g
+key g; shot groups "orange: grouped by status"; key g; key g; key g
 key /; key -l search; key Enter; key Tab; key 4; shot live "orange: the agent's terminal"
 key 5; shot graph "orange: the way through the workflow"
 key Escape; key Escape

@@ -141,14 +141,15 @@ func TestTheDashboardOnARealTerminal(t *testing.T) {
 	s.reaches(asking, "clarification")
 	s.reaches(review, "reviewing")
 	g := s.open(80, 24)
-	g.shows("shop · active · 2 tasks", "colours", "login", "reviewing", "live")
+	g.shows("shop · open · 2 tasks", "colours", "login", "reviewing", "live")
 
 	// a task is created with the form, and what is refused loses nothing
 	file := s.write("scripts/news.yaml", "worker:\n  - print: here is the news\n  - idle:\n")
 	g.press("c")
 	g.shows("A new task", "Workflow")
 	g.write("Tell the news")
-	g.press("Tab", "Tab")
+	g.shows("tell-the-news  from the title")
+	g.press("Tab", "Tab", "C-u")
 	g.write("not a branch")
 	g.press("Tab", "Tab")
 	g.write("script:" + file)
@@ -168,10 +169,39 @@ func TestTheDashboardOnARealTerminal(t *testing.T) {
 	g.hides("shop/login")
 	g.press("Escape")
 	g.shows("shop/login", "shop/news")
+	g.shows("▾ Needs you 2", "▾ Waiting 1")
+	g.press("Home", "Left")
+	g.shows("▸ Needs you 2")
+	g.hides("shop/login")
+	g.press("Enter")
+	g.shows("▾ Needs you 2", "shop/login")
 	g.press("g")
 	g.shows("pending 1", "clarification 1", "reviewing 1")
 	g.press("g", "g")
 	g.hides("pending 1")
+
+	// a filter that is wrong is refused with a sentence, and one that is right is completed
+	g.press("/")
+	g.write("is:sleepy")
+	g.shows("is:sleepy is not known: use open, closed")
+	g.press("C-u")
+	g.write("needs:m")
+	g.press("Tab", "Enter")
+	g.shows("/needs:me", "2 tasks")
+	g.press("Escape")
+	g.shows("3 tasks")
+
+	// commands act on all tasks that are selected, and say which were refused
+	g.press("*")
+	g.shows("3 selected")
+	g.press(":")
+	g.write("pau")
+	g.press("Tab", "Enter")
+	g.shows("pause: done for 3 tasks")
+	g.until("all are paused", func(text string) bool { return strings.Count(text, " paused") == 3 })
+	g.press("*", "P")
+	g.shows("resume: done for 3 tasks")
+	g.hides("selected")
 
 	// Enter starts it, and its terminal is seen
 	g.on("news")
@@ -230,7 +260,7 @@ func TestTheDashboardOnARealTerminal(t *testing.T) {
 	g.shows("Cancel shop/login?")
 	g.press("y")
 	s.reaches(review, "cancelled")
-	g.shows("No task has these words")
+	g.shows("No task matches the filter")
 	g.press("Escape")
 	g.hides("shop/login")
 
@@ -266,8 +296,7 @@ func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
 	g.shows("shop/feature", "●", "Enter attach")
 	g.press("Enter")
 	s.attached("=shop/feature")
-	_, err := s.tmux("detach-client", "-s", "=shop/feature")
-	check(t, err)
+	g.press("C-q")
 	g.shows("STATUS", "back from the agent's terminal")
 	g.press("q")
 	g.shows("it ended with 0")
@@ -276,8 +305,40 @@ func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
 	g.shows("Enter attach")
 	g.press("w")
 	s.attached("=shop/feature")
-	_, err = s.tmux("detach-client", "-s", "=shop/feature")
+	_, err := s.tmux("detach-client", "-s", "=shop/feature")
 	check(t, err)
+	g.shows("it ended with 0")
+}
+
+func TestACardIsTaggedInTheDashboard(t *testing.T) {
+	s := openEnv(t, "tmux")
+	file := s.write("scripts/joan.yaml", "architect:\n  - print: here is the architect\n  - idle:\n")
+	s.orange("board", "add", "--project", "shop", "--column", "Analyse", "--tag", "Plan-Pending-Approval", "--workflow", "joan-board", "--harness", "script:"+file, "Show stars")
+	s.orange("board", "add", "--project", "shop", "--no-task", "Count visitors")
+	g := s.open(100, 30)
+	g.shows("you: board", "Enter tag the card")
+	g.press("Enter")
+	g.shows("Tags of card 1", "[ ] Plan-Approved  lets its task continue", "[ ] Plan-Rejected  set by people")
+	g.press("Enter")
+	g.shows("card 1 has Plan-Pending-Approval, Plan-Approved", "architect-finalize")
+	if out := s.orange("board", "history", "--project", "shop", "1"); !strings.Contains(out, "human   tagged Plan-Approved") {
+		t.Errorf("the card's history is %s", out)
+	}
+
+	// a card that nothing works on
+	g.press("h")
+	g.shows("To Do · no task works on it")
+	g.press("e")
+	g.write("By day")
+	g.press("Enter")
+	g.shows("human, now:", "By day")
+	g.press("u")
+	g.shows("Move card 2 from To Do to")
+	g.press("1")
+	g.shows("card 2 is in Analyse", "Analyse 2")
+	g.press("b")
+	g.shows("STATUS")
+	g.press("q")
 	g.shows("it ended with 0")
 }
 

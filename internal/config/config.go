@@ -48,6 +48,7 @@ type Config struct {
 	Metrics  string   // address or port for Prometheus; "" for none
 	Notify   []Notify // channels for notifications that something waits for a person
 	NoColor  bool     // NO_COLOR is set
+	Theme    string   // of the dashboard: auto, light or dark; "" is auto
 	Record   bool     // effects are recorded instead of carried out
 
 	// Problems are what is wrong with keys of config.json. Such a key counts as left out.

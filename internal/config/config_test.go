@@ -104,6 +104,8 @@ func TestFile(t *testing.T) {
 		{name: "pool of nothing", text: `{"pool_size":0}`, wantErr: ":1:2: pool_size 0: give a positive integer"},
 		{name: "no time", text: `{"idle_exit":"soon"}`, wantErr: `idle_exit "soon": give a time such as 30m`},
 		{name: "no level", text: `{"log_level":"loud"}`, wantErr: `log_level "loud": give debug, info, warn or error`},
+		{name: "theme", text: `{"theme":"light"}`, want: config.Config{LogLevel: "info", Theme: "light"}},
+		{name: "no theme", text: `{"theme":"pink"}`, wantErr: `theme "pink": give auto, light or dark`},
 		{name: "no sessions", text: `{"sessions":"screen"}`, wantErr: `sessions "screen": give tmux or headless`},
 		{name: "no list", text: `{"agent_env":"A"}`, wantErr: "agent_env: give a list of strings"},
 		{name: "wrong effects", text: `{}`, env: []string{"ORANGE_EFFECTS", "x"}, wantErr: `ORANGE_EFFECTS "x": give do or record`},

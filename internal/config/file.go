@@ -91,11 +91,11 @@ func (r *reader) readValue(c *Config, key string, at int64, value json.RawMessag
 		"workflow": &c.Workflow, "pool_size": &c.PoolSize, "harness": &c.Harness,
 		"review_harness": &c.ReviewHarness, "idle_exit": &idle, "log_level": &c.LogLevel,
 		"sessions": &c.Sessions, "agent_env": &c.AgentEnv, "hooks": &c.Hooks,
-		"harnesses": &c.Harnesses, "web": &c.Web, "web_input": &c.WebInput, "metrics": &c.Metrics, "effects": &effects,
+		"harnesses": &c.Harnesses, "web": &c.Web, "web_input": &c.WebInput, "metrics": &c.Metrics, "theme": &c.Theme, "effects": &effects,
 	}
 	to, ok := targets[key]
 	if !ok {
-		c.Problems = append(c.Problems, Problem{Key: key, Unknown: true, Err: r.errorAt(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, harnesses, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, metrics, notify, effects", key))})
+		c.Problems = append(c.Problems, Problem{Key: key, Unknown: true, Err: r.errorAt(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, harnesses, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, metrics, theme, notify, effects", key))})
 		return nil
 	}
 	if err := json.Unmarshal(value, to); err != nil {
@@ -108,6 +108,8 @@ func (r *reader) readValue(c *Config, key string, at int64, value json.RawMessag
 		return r.errorAt(at, fmt.Sprintf("log_level %q: give debug, info, warn or error", c.LogLevel))
 	case key == "sessions" && c.Sessions != "tmux" && c.Sessions != "headless":
 		return r.errorAt(at, fmt.Sprintf("sessions %q: give tmux or headless", c.Sessions))
+	case key == "theme" && c.Theme != "auto" && c.Theme != "light" && c.Theme != "dark":
+		return r.errorAt(at, fmt.Sprintf("theme %q: give auto, light or dark", c.Theme))
 	case key == "harnesses":
 		for name, h := range c.Harnesses {
 			if why := c.checkHarness(name, h); why != "" {

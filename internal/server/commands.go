@@ -62,7 +62,7 @@ func DashboardRunner(cfg config.Config) func(context.Context, cli.DashboardOptio
 	return func(ctx context.Context, o cli.DashboardOptions) error {
 		then, err := tui.Run(ctx, tui.DashboardOptions{
 			API: o.Client, In: os.Stdin, Out: os.Stdout, Environ: o.Environ,
-			Project: o.Project, Hint: o.Hint, Once: o.Once, Create: o.Create, NoColor: cfg.NoColor, Bell: wantsBell(cfg.Notify), Harness: o.Harness, Register: o.Register,
+			Project: o.Project, Hint: o.Hint, Once: o.Once, Create: o.Create, NoColor: cfg.NoColor, Theme: cfg.Theme, Bell: wantsBell(cfg.Notify), Harness: o.Harness, Register: o.Register,
 		})
 		if err != nil || len(then) == 0 {
 			return err

@@ -27,6 +27,8 @@ func (m *model) renderHeader() string {
 		bits = append(bits, m.inboxBits()...)
 	case pageText:
 		bits = []styledText{{m.reading.name, m.theme.Strong}, {"TASK.md", m.theme.Faint}}
+	case pageBoard:
+		bits = []styledText{{m.board.project, m.theme.Strong}, {"board", m.theme.Strong}, {humanize.Plural(len(m.board.data.Cards), "card"), m.theme.Faint}}
 	case pageHelp:
 		bits = []styledText{{"help", m.theme.Strong}}
 	default:
@@ -79,16 +81,12 @@ func joinBits(bits []styledText, room int) string {
 
 // filterBits returns which tasks are shown, and how.
 func (m *model) filterBits() []styledText {
-	out := []styledText{{string(m.choice.Scope), m.theme.Text}}
-	n := 0
-	for i := range m.lines {
-		if m.lines[i].row != nil {
-			n++
-		}
+	out := []styledText{{scopeWord(m.choice.Scope), m.theme.Text}, {humanize.Plural(m.listed, "task"), m.theme.Faint}}
+	if len(m.marks) > 0 {
+		out = append(out, styledText{fmt.Sprintf("%d selected", len(m.marks)), m.theme.Accent})
 	}
-	out = append(out, styledText{humanize.Plural(n, "task"), m.theme.Faint})
-	if m.choice.Search != "" && m.finding == nil {
-		out = append(out, styledText{"/" + clipLine(m.choice.Search, 20), m.theme.Accent})
+	if text := m.choice.Filter.String(); text != "" && m.input == nil {
+		out = append(out, styledText{"/" + clipLine(plainLine(text), 30), m.theme.Accent})
 	}
 	if used, all := m.poolUsage(); all > 0 {
 		out = append(out, styledText{fmt.Sprintf("pool %d/%d", used, all), m.theme.Faint})
@@ -101,6 +99,17 @@ func (m *model) filterBits() []styledText {
 		out = append(out, styledText{"by " + string(m.choice.Sort) + arrow, m.theme.Faint})
 	}
 	return out
+}
+
+// scopeWord returns the word for the tasks of a scope.
+func scopeWord(s overview.Scope) string {
+	switch s {
+	case overview.Active:
+		return "open"
+	case overview.Done:
+		return "closed"
+	}
+	return string(s)
 }
 
 // poolUsage returns how many workspaces are in use, and how many there are.
@@ -140,13 +149,14 @@ func (m *model) linkBits() []styledText {
 func (m *model) renderNote() string {
 	width := m.width
 	switch r := m.selectedRow(); {
-	case m.finding != nil:
-		lines, _, _ := m.finding.renderWindow(max(1, width-4), 1)
-		return m.theme.Accent.Render(" /") + m.theme.Text.Render(lines[len(lines)-1])
+	case m.input != nil:
+		return m.renderInput()
 	case m.note.text != "" && m.note.bad:
 		return m.theme.Bad.Render(clipLine(" "+m.note.text, width))
 	case m.note.text != "":
 		return m.theme.Accent.Render(clipLine(" "+m.note.text, width))
+	case r != nil && m.page == pageList && m.marks[r.ID].why != "":
+		return m.theme.Bad.Render(clipLine(" "+r.Branch+": "+m.marks[r.ID].why, width))
 	case r != nil && m.busy[r.ID] != "":
 		return m.theme.Faint.Render(clipLine(" "+m.busy[r.ID]+" is under way ...", width))
 	case m.busy[everything] != "":
@@ -159,6 +169,13 @@ func (m *model) renderNote() string {
 
 // renderFooter renders the available keys.
 func (m *model) renderFooter() string {
+	switch in := m.input; {
+	case in == nil || m.dialog != nil:
+	case in.why != "":
+		return m.theme.Bad.Render(clipLine(" "+in.why, m.width))
+	case len(in.options) > 0:
+		return m.renderOptions(m.width)
+	}
 	some, fixed := m.footerHints()
 	wide := func(h hint) int { return charm.StringWidth(h.key) + 1 + charm.StringWidth(h.word) + 2 }
 	show := func(h hint) string { return m.theme.Key.Render(h.key) + " " + m.theme.Faint.Render(h.word) + "  " }
@@ -169,7 +186,7 @@ func (m *model) renderFooter() string {
 		}
 	}
 	for _, h := range some {
-		if w := wide(h); w <= room+1 {
+		if w := wide(h); w <= room {
 			left, room = left+show(h), room-w
 		}
 	}
@@ -199,7 +216,7 @@ func (m *model) renderTabs() string {
 }
 
 func (m *model) tabText(t tab) string {
-	if m.layout.tabs.width < 66 {
+	if m.layout.tabs.width < 78 {
 		if t == m.detail.tab {
 			return " " + t.String() + " "
 		}

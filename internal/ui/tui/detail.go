@@ -33,12 +33,16 @@ const (
 	tabGraph
 	tabDiff
 	tabChecks
+	tabLog
 	tabs
 )
 
 func (t tab) String() string {
-	return [tabs]string{"timeline", "TASK.md", "explain", "screen", "graph", "diff", "checks"}[t]
+	return [tabs]string{"timeline", "TASK.md", "explain", "screen", "graph", "diff", "checks", "log"}[t]
 }
+
+// growsAtEnd reports whether the newest part of a tab is its end.
+func (t tab) growsAtEnd() bool { return t == tabTimeline || t == tabLog }
 
 // Delays of the detail pane, and limits of what it shows.
 const (
@@ -52,6 +56,7 @@ const (
 type detail struct {
 	task       task.ID
 	tab        tab
+	attempt    int  // whose log is shown, 0 for the newest
 	generation int  // of the task and the tab; older responses are ignored
 	waiting    bool // a read is due soon
 	loading    bool
@@ -79,6 +84,7 @@ type loaded struct {
 	status  string
 	diff    wire.Diff
 	record  task.Task
+	log     attemptLog
 	err     error
 }
 
@@ -123,7 +129,7 @@ func (m *model) followCursor(touched bool) tea.Cmd {
 func (m *model) resetDetail(id task.ID, t tab) {
 	d := &m.detail
 	d.stop()
-	*d = detail{task: id, tab: t, generation: d.generation + 1, stop: func() {}, end: t == tabTimeline}
+	*d = detail{task: id, tab: t, generation: d.generation + 1, stop: func() {}, end: t.growsAtEnd()}
 }
 
 // showTab turns to a tab of the task under the cursor.
@@ -189,6 +195,10 @@ func (m *model) readTab() tea.Cmd {
 	}
 	d.loading = true
 	ctx, api, generation, t, id, hash, status := m.ctx, m.API, d.generation, d.tab, string(d.task), r.WorkflowHash, r.Status
+	if t == tabLog {
+		attempt := d.attempt
+		return func() tea.Msg { return loadedMsg{generation, loadLog(ctx, api, id, attempt)} }
+	}
 	return func() tea.Msg { return loadedMsg{generation, loadTab(ctx, api, t, id, hash, status)} }
 }
 
@@ -301,6 +311,8 @@ func (m *model) paintDetail(width int) []string {
 		out = m.diffLines(d.data.diff, width)
 	case tabChecks:
 		out = m.checkLines(&d.data.record, width)
+	case tabLog:
+		out = m.logLines(&d.data.log, width)
 	}
 	if len(out) == 0 {
 		return []string{m.theme.Faint.Render("nothing yet")}
@@ -366,7 +378,7 @@ func (m *model) scrollDetail(by int) {
 		at = last
 	}
 	d.scroll = max(0, min(at+by, last))
-	d.end = d.tab == tabTimeline && d.scroll == last
+	d.end = d.tab.growsAtEnd() && d.scroll == last
 }
 
 // contentHeight returns how many lines the pane has below the facts of the task.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -8,7 +9,6 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/ui/editor"
-	"orange/internal/view/ansi"
 	"orange/internal/view/overview"
 )
 
@@ -74,20 +74,26 @@ type prompt struct {
 	draft   draft
 	text    field
 	sending bool
-	why     string // why it was refused
-	asked   string // the question that is answered, in Markdown
+	why     string   // why it was refused
+	asked   string   // the question that is answered, in Markdown
+	options []string // answers that the question offers
 	send    func(*model, string) tea.Cmd
 }
 
 // openPrompt asks a person for text about a task, and sends the signal that make returns. It restores text that was
 // written before and not sent.
 func (m *model) openPrompt(kind, about string, r *overview.Row, make func(string) signal.Signal) *prompt {
-	p := &prompt{about: about, draft: draft{kind, r.ID}}
-	p.text = newField(m.drafts[p.draft], true)
-	delete(m.drafts, p.draft)
-	p.send = func(m *model, text string) tea.Cmd {
+	return m.openTextPrompt(draft{kind, r.ID}, about, func(m *model, p *prompt, text string) tea.Cmd {
 		return m.sendRequestFrom(p, r.ID, "the message to "+r.Branch, signalRequest(m.API, r, make(text)))
-	}
+	})
+}
+
+// openTextPrompt asks a person for text and calls send with it. It restores text that was written before and not sent.
+func (m *model) openTextPrompt(d draft, about string, send func(m *model, p *prompt, text string) tea.Cmd) *prompt {
+	p := &prompt{about: about, draft: d}
+	p.text = newField(m.drafts[d], true)
+	delete(m.drafts, d)
+	p.send = func(m *model, text string) tea.Cmd { return send(m, p, text) }
 	m.dialog = p
 	return p
 }
@@ -114,14 +120,33 @@ func (p *prompt) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 		}
 		return cmd
 	}
-	switch {
+	switch key := k.String(); {
 	case p.sending:
-	case k.String() == editorKey:
+	case (key == "tab" || key == "shift+tab") && len(p.options) > 0:
+		p.chooseOption(key == "tab")
+	case key == editorKey:
 		return m.openEditor(&p.text, &p.why)
 	default:
 		p.text.editKey(k)
 	}
 	return nil
+}
+
+// chooseOption makes the next option of the question the answer, or the one before. It does not replace what a person
+// wrote.
+func (p *prompt) chooseOption(next bool) {
+	now := strings.TrimSpace(p.text.value())
+	at, n := slices.Index(p.options, now), len(p.options)
+	switch {
+	case at < 0 && now != "":
+		p.why = "Tab would replace your answer: delete it first, with Ctrl+U"
+		return
+	case next:
+		at = (at + 1) % n
+	default:
+		at = (max(at, 0) + n - 1) % n
+	}
+	p.why, p.text = "", newField(p.options[at], true)
 }
 
 // keepDraft keeps the text for later. A request that was sent cannot be cancelled.
@@ -148,13 +173,18 @@ func (p *prompt) showRefusal(why string) { p.why, p.sending = why, false }
 func (p *prompt) boxTitle() string { return "Your words" }
 
 func (p *prompt) keyHints() []hint {
-	return []hint{{"Enter", "send"}, {"Alt+Enter", "new line"}, {"Ctrl+G", "editor"}, {"Esc", "leave"}}
+	out := []hint{{"Enter", "send"}}
+	if len(p.options) > 0 {
+		out = append(out, hint{"Tab", "options"})
+	}
+	return append(out, hint{"Alt+Enter", "new line"}, hint{"Ctrl+G", "editor"}, hint{"Esc", "leave"})
 }
 
 func (p *prompt) renderBody(m *model, width, height int) ([]string, int, int) {
 	out := m.styledLines(m.theme.Strong, p.about, width)
-	out = append(out, p.renderQuestion(m, width, height-len(out)-promptHeight)...)
-	out = append(out, "")
+	options := p.renderOptions(m, width)
+	out = append(out, p.renderQuestion(m, width, height-len(out)-len(options)-promptHeight)...)
+	out = append(append(out, options...), "")
 	lines, x, y := p.text.renderWindow(width, max(1, min(8, height-len(out)-2)))
 	y += len(out)
 	for _, l := range lines {
@@ -171,6 +201,22 @@ func (p *prompt) renderBody(m *model, width, height int) ([]string, int, int) {
 		out = append(out, "", m.theme.Faint.Render("sending ..."))
 	}
 	return out, x, y
+}
+
+// renderOptions renders the options that Tab fills in, the chosen one marked.
+func (p *prompt) renderOptions(m *model, width int) []string {
+	if len(p.options) == 0 {
+		return nil
+	}
+	out := []string{""}
+	for _, option := range p.options {
+		text, style := "  "+plainLine(option), m.theme.Text
+		if option == strings.TrimSpace(p.text.value()) {
+			text, style = "▸ "+plainLine(option), m.theme.Accent
+		}
+		out = append(out, m.styledLine(style, text, width)...)
+	}
+	return out
 }
 
 // promptHeight is how many lines a prompt needs below the question.
@@ -260,7 +306,7 @@ type chooser struct {
 }
 
 func (c *chooser) addChoice(text string, do func(*model) tea.Cmd) {
-	c.texts, c.do = append(c.texts, ansi.OneLine(text)), append(c.do, do)
+	c.texts, c.do = append(c.texts, plainLine(text)), append(c.do, do)
 }
 
 func (c *chooser) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {

@@ -90,7 +90,7 @@ func TestAFormIsKept(t *testing.T) {
 	r := newEnv(t, 80, 24)
 	r.press("c")
 	r.write("Tell the news")
-	r.press("tab", "tab")
+	r.press("tab", "tab", "ctrl+u")
 	r.write("news")
 	r.press("tab", "right", "esc")
 	r.shows("no task was created; kept: open it again to go on")
@@ -196,9 +196,9 @@ func TestTheDashboardCanBeginWithTheForm(t *testing.T) {
 	r := newEnv(t, 80, 24)
 	r.m.Create, r.m.known = true, false
 	r.tell(stateMsg{r.m.state})
-	r.shows("Summary")
+	r.shows("Title")
 	r.shows("Branch")
 	r.press("esc")
 	r.tell(stateMsg{r.m.state})
-	r.hides("may stay empty")
+	r.hides("named after the title")
 }

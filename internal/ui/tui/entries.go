@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	charm "github.com/charmbracelet/x/ansi"
 
 	"orange/internal/view/ansi"
 	"orange/internal/view/humanize"
@@ -18,8 +19,10 @@ type entry struct {
 	hint    string   // shown while it is empty
 	choices []string // selected with ← and →; a text may have other values
 	text    field
-	toggle  bool // it is yes or no
+	note    string // shown behind the value
+	toggle  bool   // it is yes or no
 	on      bool
+	yes, no string // what a toggle says
 }
 
 // entries are the values of a form, and the one that has the cursor.
@@ -30,8 +33,11 @@ type entries struct {
 	sending bool
 }
 
-// mostFormLines is how many lines of a text with several lines a form shows while the cursor is in it.
-const mostFormLines = 6
+// How many lines of a text with several lines a form shows while the cursor is in it.
+const (
+	leastFormLines = 3
+	mostFormLines  = 8
+)
 
 func (f *entries) value(at int) string { return strings.TrimSpace(f.list[at].text.value()) }
 
@@ -52,6 +58,8 @@ func (f *entries) editKey(k tea.KeyPressMsg) {
 	case e.toggle:
 	case len(e.choices) > 0 && (key == "left" || key == "right"):
 		e.cycleChoice(key == "right")
+	case key == "enter" && e.text.lines:
+		e.text.insertText("\n")
 	default:
 		e.text.editKey(k)
 	}
@@ -79,12 +87,14 @@ func (f *entries) showRefusal(why string) { f.why, f.sending = why, false }
 
 // editHints are the keys of the value that has the cursor.
 func (f *entries) editHints(send string) []hint {
-	out := []hint{{"Enter", send}, {"Tab", "next"}}
 	if f.hasLines() {
-		return append(out, hint{"Alt+Enter", "new line"}, hint{"Ctrl+G", "editor"}, hint{"Esc", "leave"})
+		return []hint{{"Ctrl+S", send}, {"Enter", "new line"}, {"Ctrl+G", "editor"}, {"Tab", "next"}, {"Esc", "leave"}}
 	}
-	return append(out, hint{"Shift+Tab", "back"}, hint{"←/→", "choose"}, hint{"Esc", "leave"})
+	return []hint{{"Enter", send}, {"Tab", "next"}, {"Shift+Tab", "back"}, {"←/→", "choose"}, {"Esc", "leave"}}
 }
+
+// sends reports whether a key sends the form. In a text with several lines Enter begins another line.
+func (f *entries) sends(key string) bool { return key == "ctrl+s" || key == "enter" && !f.hasLines() }
 
 func (f *entries) renderBody(m *model, width, height int) (out []string, x, y int) {
 	const names = 13
@@ -111,36 +121,38 @@ func (f *entries) renderBody(m *model, width, height int) (out []string, x, y in
 			out = append(out, name.Render(fitWidth(e.name, names))+l)
 		}
 	}
-	shown := max(1, height-2)
+	below := []string{"", ""}
+	switch {
+	case f.why != "":
+		below = append([]string{""}, m.styledLines(m.theme.Bad, f.why, width)...)
+	case f.sending:
+		below[1] = m.theme.Faint.Render("asking ...")
+	}
+	shown := max(1, height-len(below))
 	if top := max(0, y-shown+1); top > 0 {
 		out, y = out[top:], y-top
 	}
 	out = out[:min(len(out), shown)]
-	switch {
-	case f.why != "":
-		out = append(out, "")
-		out = append(out, m.styledLines(m.theme.Bad, f.why, width)...)
-	case f.sending:
-		out = append(out, "", m.theme.Faint.Render("asking ..."))
-	default:
-		out = append(out, "", "")
-	}
-	return out, x, y
+	return append(out, below...), x, y
 }
 
 // renderEntry renders a value, and returns the position of its cursor.
 func (f *entries) renderEntry(m *model, e *entry, room int, here bool) (out []string, x, y int) {
 	switch {
 	case e.toggle && e.on:
-		return []string{m.theme.Text.Render(fitWidth("[x] as soon as a workspace is free", room))}, 0, 0
+		return []string{m.theme.Text.Render(fitWidth("[x] "+e.yes, room))}, 0, 0
 	case e.toggle:
-		return []string{m.theme.Text.Render(fitWidth("[ ] later, with Enter in the list", room))}, 0, 0
+		return []string{m.theme.Text.Render(fitWidth("[ ] "+e.no, room))}, 0, 0
 	case len(e.text.text) == 0:
 		hint := cmp.Or(e.hint, "-")
 		if here && len(e.choices) > 1 {
 			hint += "  ←/→"
 		}
-		return []string{m.theme.Faint.Render(fitWidth(hint, room))}, 0, 0
+		out = []string{m.theme.Faint.Render(fitWidth(hint, room))}
+		for here && e.text.lines && len(out) < leastFormLines {
+			out = append(out, fitWidth("", room))
+		}
+		return out, 0, 0
 	case e.text.lines && !here:
 		return []string{m.theme.Text.Render(fitWidth(firstOfLines(e.text.value(), room), room))}, 0, 0
 	}
@@ -156,8 +168,15 @@ func (f *entries) renderEntry(m *model, e *entry, room int, here bool) (out []st
 	if here {
 		style = m.theme.Strong
 	}
+	for e.text.lines && len(lines) < leastFormLines {
+		lines = append(lines, "")
+	}
 	for _, l := range lines {
-		out = append(out, style.Render(fitWidth(l, room)))
+		note := ""
+		if e.note != "" {
+			note = clipLine("  "+e.note, max(0, room-charm.StringWidth(l)-1))
+		}
+		out = append(out, style.Render(l)+m.theme.Faint.Render(fitWidth(note, room-charm.StringWidth(l))))
 	}
 	return out, x, y
 }

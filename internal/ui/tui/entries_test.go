@@ -17,9 +17,9 @@ func TestRequirementsHaveSeveralLines(t *testing.T) {
 	r.press("c")
 	r.write("Tell the news")
 	r.press("tab")
-	r.shows("Alt+Enter", "Ctrl+G")
+	r.shows("Ctrl+S create", "Enter new line", "Ctrl+G editor")
 	r.write("the newest first")
-	r.press("alt+enter")
+	r.press("enter")
 	r.write("at most ten")
 	r.press("alt+enter")
 	r.press("up", "up", "home")
@@ -28,10 +28,11 @@ func TestRequirementsHaveSeveralLines(t *testing.T) {
 	r.press("down", "down", "down") // within the text, then to the next value
 	r.hides("at most ten")
 	r.shows("Wanted: the newest first (+1 line)")
+	r.press("ctrl+u")
 	r.write("news")
 	r.press("up")
 	r.shows("at most ten")
-	r.press("enter")
+	r.press("ctrl+s")
 	r.heard("create shop|news|Tell the news||||true|human", `requirements "Wanted: the newest first\nat most ten"`)
 
 	r.press("c", "tab")
@@ -40,7 +41,7 @@ func TestRequirementsHaveSeveralLines(t *testing.T) {
 	r.shows("kept")
 	r.press("c")
 	r.shows("Only lines")
-	r.press("enter")
+	r.press("ctrl+s")
 	r.heard("create shop||||||true|human", `requirements "Only lines\nof requirements"`)
 }
 
@@ -132,11 +133,11 @@ func TestATaskIsChanged(t *testing.T) {
 	r.shows("by colour")
 	r.api.no = errNo
 	r.api.take()
-	r.press("enter")
+	r.press("ctrl+s")
 	r.shows("by colour", "a gate is not met")
 	r.api.no = nil
 	r.press("shift+tab", "ctrl+u", "enter")
-	r.shows("the summary is empty")
+	r.shows("the title is empty")
 	r.write("Search")
 	r.api.take()
 	r.press("enter")

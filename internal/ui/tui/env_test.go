@@ -32,6 +32,7 @@ func newEnv(t *testing.T, width, height int, more ...func(*DashboardOptions)) *e
 		f(&o)
 	}
 	r.m = newModel(t.Context(), o)
+	r.m.choice.Group = overview.NoGroups // most tests are about single tasks, in the order of their creation
 	r.m.send = func(msg tea.Msg) { r.tell(msg) }
 	r.m.tick = func(_ time.Duration, msg tea.Msg) tea.Cmd {
 		if _, ok := msg.(alarmMsg); ok {
@@ -128,7 +129,7 @@ func (r *env) run(cmd tea.Cmd) {
 		}
 	case tea.QuitMsg:
 		r.quit = true
-	case settledMsg, loadedMsg, screenMsg, watchedMsg, doneMsg, attachMsg, textMsg, workflowsMsg, wokenMsg, editingMsg, editedMsg:
+	case settledMsg, loadedMsg, screenMsg, watchedMsg, doneMsg, attachMsg, textMsg, workflowsMsg, wokenMsg, editingMsg, editedMsg, boardMsg, cardMsg, boardDueMsg, askedMsg:
 		r.tell(msg)
 	default:
 		r.said = append(r.said, msg)
@@ -140,7 +141,7 @@ var named = map[string]tea.KeyPressMsg{
 	"up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
 	"home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd}, "pgdown": {Code: tea.KeyPgDown}, "pgup": {Code: tea.KeyPgUp},
 	"backspace": {Code: tea.KeyBackspace}, "delete": {Code: tea.KeyDelete}, "space": {Code: ' ', Text: " "}, "alt+enter": {Code: tea.KeyEnter, Mod: tea.ModAlt},
-	"ctrl+c": {Code: 'c', Mod: tea.ModCtrl}, "ctrl+p": {Code: 'p', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "ctrl+g": {Code: 'g', Mod: tea.ModCtrl}, "ctrl+w": {Code: 'w', Mod: tea.ModCtrl},
+	"ctrl+c": {Code: 'c', Mod: tea.ModCtrl}, "ctrl+p": {Code: 'p', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "ctrl+g": {Code: 'g', Mod: tea.ModCtrl}, "ctrl+w": {Code: 'w', Mod: tea.ModCtrl}, "ctrl+s": {Code: 's', Mod: tea.ModCtrl},
 }
 
 // press presses keys, each by its name.
@@ -201,7 +202,7 @@ func (r *env) heard(want ...string) {
 	r.t.Helper()
 	var got []string
 	for _, a := range r.api.take() {
-		if word, _, _ := strings.Cut(a, " "); !strings.Contains("task journal explain diff workflow watch state", word) {
+		if word, _, _ := strings.Cut(a, " "); !strings.Contains("task journal explain diff workflow watch state attempts log board", word) {
 			got = append(got, a)
 		}
 	}

@@ -24,8 +24,9 @@ const creating task.ID = "+"
 // form is the form for a new task.
 type form struct {
 	entries
-	begins map[string][]string // states in which a task may begin, by workflow
-	notes  []string            // what the answer says about the new task
+	begins   map[string][]string // states in which a task may begin, by workflow
+	notes    []string            // what the answer says about the new task
+	proposed string              // the branch that was proposed last
 }
 
 // Values of the form.
@@ -41,6 +42,7 @@ const (
 	formBase
 	formModel
 	formAfter
+	formStack
 )
 
 type workflowsMsg struct {
@@ -55,6 +57,7 @@ func (m *model) openCreateForm() tea.Cmd {
 	if f == nil {
 		f = m.newForm()
 	}
+	f.offerTasks(m)
 	m.left, m.dialog = nil, f
 	ctx, api := m.ctx, m.API
 	return func() tea.Msg {
@@ -112,18 +115,57 @@ func (m *model) newForm() *form {
 		project = projects[0]
 	}
 	return &form{entries: entries{list: []entry{
-		{name: "Summary", hint: "what is to be done"},
+		{name: "Title", hint: "what is to be done"},
 		{name: "Requirements", hint: "more about it, in as many lines as it needs", text: newField("", true)},
-		{name: "Branch", hint: "may stay empty: the server names it"},
+		{name: "Branch", hint: "named after the title, unless you write a name"},
 		{name: "Project", choices: projects, text: newField(project, false), hint: hint},
 		{name: "Harness", hint: "the project's", choices: append([]string{""}, agent.HarnessNames()...)},
 		{name: "Workflow", hint: "the project's", choices: []string{""}},
 		{name: "Status", hint: "the workflow's first"},
-		{name: "Start now", toggle: true, on: true},
+		{name: "Start now", toggle: true, on: true, yes: "as soon as a workspace is free", no: "later, with Enter in the list"},
 		{name: "Base", hint: "the branch it starts from and lands on: the project's"},
 		{name: "Model", hint: "the project's, or the agent's own"},
 		{name: "After", hint: "tasks that must land first, as in login, cart"},
+		{name: "Stack", toggle: true, yes: "begin at the branch of the task that it is after", no: "begin at the base, once that task has landed"},
 	}}}
+}
+
+// proposeBranch names the branch after the title, unless the person wrote another name.
+func (f *form) proposeBranch() {
+	e := &f.list[formBranch]
+	if e.text.value() != f.proposed {
+		e.note = ""
+		return
+	}
+	e.note = "from the title"
+	if next := task.BranchFromWords(f.value(formSummary), 1); next != f.proposed {
+		f.proposed, e.text = next, newField(next, false)
+	}
+}
+
+// chosenBranch returns the branch that a person wrote, or "" for the proposed one, which the server changes if it is taken.
+func (f *form) chosenBranch() string {
+	if name := f.value(formBranch); name != f.proposed {
+		return name
+	}
+	return ""
+}
+
+// offerTasks offers the open tasks of the project as those that must land first, the newest first.
+func (f *form) offerTasks(m *model) {
+	names := []string{""}
+	for i := range slices.Backward(m.state.Tasks) {
+		if r := &m.state.Tasks[i]; r.Project == f.value(formProject) && r.Kind != workflow.Terminal {
+			names = append(names, r.Branch)
+		}
+	}
+	f.list[formAfter].choices = names
+}
+
+// pasteText implements dialog.
+func (f *form) pasteText(text string) {
+	f.entries.pasteText(text)
+	f.proposeBranch()
 }
 
 // offerWorkflows adds the names of workflows, and of their initial states, to the form, if it is still open.
@@ -184,14 +226,16 @@ func (f *form) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 	case key == "esc":
 		f.keepDraft(m)
 	case f.sending:
-	case key == "enter", key == "ctrl+s":
+	case f.sends(key):
 		return f.submitTask(m)
 	case key == editorKey && f.hasLines():
 		return m.openEditor(&f.list[f.at].text, &f.why)
 	default:
 		f.editKey(k)
 	}
+	f.proposeBranch()
 	f.offerStates(m)
+	f.offerTasks(m)
 	return nil
 }
 
@@ -202,16 +246,19 @@ func (f *form) keyHints() []hint { return f.editHints("create") }
 // submitTask requests the task. The server checks it.
 func (f *form) submitTask(m *model) tea.Cmd {
 	w := signal.NewTask{Workflow: f.value(formWorkflow), Actor: task.Human}
-	w.Project, w.Branch, w.Summary = f.value(formProject), f.value(formBranch), f.value(formSummary)
+	w.Project, w.Branch, w.Summary = f.value(formProject), f.chosenBranch(), f.value(formSummary)
 	w.Requirements = f.value(formRequirements)
 	w.BaseBranch, w.Model, w.After = f.value(formBase), f.value(formModel), task.SplitIDs(f.value(formAfter))
-	w.Harness, w.Status, w.Spawn = f.value(formHarness), f.value(formStatus), f.list[formStart].on
+	w.Harness, w.Status, w.Spawn, w.Stack = f.value(formHarness), f.value(formStatus), f.list[formStart].on, f.list[formStack].on
 	switch {
 	case w.Project == "" && m.Register == nil:
 		f.why, f.at = "give a project, or add one with orange project add", formProject
 		return nil
 	case w.Branch == "" && w.Summary == "" && w.Requirements == "":
-		f.why, f.at = "give a summary, requirements or a branch", formSummary
+		f.why, f.at = "give a title, requirements or a branch", formSummary
+		return nil
+	case w.Stack && len(w.After) != 1:
+		f.why, f.at = "a task is stacked on one other task: name it here, or take Stack back", formAfter
 		return nil
 	}
 	if m.Harness != nil {

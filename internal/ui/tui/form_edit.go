@@ -37,7 +37,7 @@ type editingMsg struct {
 // openEditForm reads what a task is about and opens the form that changes it, with its earlier content if it was left.
 func (m *model) openEditForm(r *overview.Row) tea.Cmd {
 	if r.Kind == workflow.Terminal {
-		m.showError("%s is %s: it is over, and nothing reads what would change", r.Branch, r.Status)
+		m.showError("%s is %s: it is closed, and nothing reads what would change", r.Branch, r.Status)
 		return nil
 	}
 	if f := m.edits[r.ID]; f != nil {
@@ -67,7 +67,7 @@ func (m *model) editTask(msg editingMsg) {
 	f.requirements, _ = prompts.ReadGiven(doc.Sections())
 	f.requirements = strings.TrimSpace(f.requirements)
 	f.list = []entry{
-		{name: "Summary", hint: "what is to be done", text: newField(f.summary, false)},
+		{name: "Title", hint: "what is to be done", text: newField(f.summary, false)},
 		{name: "Requirements", hint: "more about it, in as many lines as it needs", text: newField(f.requirements, true)},
 	}
 	m.dialog = f
@@ -80,7 +80,7 @@ func (f *editForm) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
 	case key == "esc":
 		f.keepDraft(m)
 	case f.sending:
-	case key == "enter", key == "ctrl+s":
+	case f.sends(key):
 		return f.submitChanges(m)
 	case key == editorKey && f.hasLines():
 		return m.openEditor(&f.list[f.at].text, &f.why)
@@ -108,7 +108,7 @@ func (f *editForm) submitChanges(m *model) tea.Cmd {
 	sig := signal.Signal{Kind: signal.Request, Verb: engine.VerbEdit}
 	switch {
 	case summary == "":
-		f.why, f.at = "the summary is empty: say what is to be done", editSummary
+		f.why, f.at = "the title is empty: say what is to be done", editSummary
 		return nil
 	case requirements == "" && f.requirements != "":
 		f.why, f.at = "the requirements are empty: write at least a line", editRequirements

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -67,6 +68,8 @@ func (m *model) renderFrame() ([]string, *tea.Cursor) {
 	switch m.page {
 	case pageInbox:
 		put(m.layout.list, m.inbox.renderPage(m, m.width, m.layout.list.height))
+	case pageBoard:
+		put(m.layout.list, m.board.renderPage(m, m.width, m.layout.list.height))
 	case pageText:
 		put(m.layout.list, visibleLines(m.readingLines(m.textWidth()), m.reading.scroll, m.layout.list.height, " "))
 	case pageHelp:
@@ -121,13 +124,23 @@ func (m *model) listLines() []string {
 			out = append(out, m.tableRow(cols, r, i == m.cursor))
 			continue
 		}
-		name := m.lines[i].group
-		if name == "" {
-			name = "-"
-		}
-		out = append(out, m.theme.Title.Render(clipLine(name, max(1, l.list.width-8)))+m.theme.Faint.Render(fmt.Sprintf(" %d", m.lines[i].count)))
+		out = append(out, m.groupHead(&m.lines[i], l.list.width, i == m.cursor))
 	}
 	return out
+}
+
+// groupHead renders the head of a group: whether it is folded, its name, and how many tasks it has.
+func (m *model) groupHead(l *line, width int, selected bool) string {
+	sign := "▾ "
+	if l.folded {
+		sign = "▸ "
+	}
+	name, style := clipLine(sign+cmp.Or(l.group, "-"), max(1, width-8)), m.theme.Title
+	count := fmt.Sprintf(" %d", l.count)
+	if selected {
+		return m.theme.Selected.Render(fitWidth(name+count, width))
+	}
+	return style.Render(name) + m.theme.Faint.Render(count)
 }
 
 // emptyListLines returns why the list is empty.
@@ -136,12 +149,12 @@ func (m *model) emptyListLines(width int) []string {
 	switch {
 	case !m.known:
 		text = "  ..."
-	case m.choice.Search != "":
-		text = "  No task has these words. Press Esc to show all."
+	case m.choice.Filter.String() != "":
+		text = "  No task matches the filter. Press Esc to show all."
 	case len(m.state.Projects) == 0:
 		text = "  No projects yet. Go to a repository and say: orange project add"
 	case len(m.state.Tasks) > 0:
-		text = fmt.Sprintf("  No task is %s here. Press f for others, A for all projects, c to create one.", m.choice.Scope)
+		text = fmt.Sprintf("  No task is %s here. Press f for others, A for all projects, c to create one.", scopeWord(m.choice.Scope))
 	}
 	return []string{"", m.theme.Faint.Render(clipLine(text, width))}
 }
@@ -179,8 +192,8 @@ func visibleLines(lines []string, from, height int, margin string) []string {
 
 // withDialog draws the box of the dialog over the screen.
 func (m *model) withDialog(out []string) ([]string, *tea.Cursor) {
-	if m.finding != nil && m.dialog == nil && m.layout.note.height > 0 {
-		_, x, _ := m.finding.renderWindow(max(1, m.width-4), 1)
+	if m.input != nil && m.dialog == nil && m.layout.note.height > 0 {
+		_, x, _ := m.input.renderWindow(max(1, m.width-4), 1)
 		return out, tea.NewCursor(min(m.width-1, x+2), m.layout.note.y)
 	}
 	if m.dialog == nil {

@@ -9,6 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
+
+	"orange/internal/view/overview"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -43,6 +45,18 @@ func TestScreens(t *testing.T) {
 		"80x24-help":         {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("?") }},
 		"80x24-text":         {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("v") }},
 		"80x24-search":       {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("/"); r.write("cust") }},
+		"80x24-filter":       {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("/"); r.write("is:sleepy") }},
+		"80x24-complete":     {width: 80, height: 24, with: noColor, do: func(r *env) { r.press(":"); r.write("land "); r.press("tab") }},
+		"80x24-selected":     {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("space", "space") }},
+		"80x24-cancel":       {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("space", "space", "space", "x") }},
+		"80x24-results":      {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("*", ":"); r.write("start"); r.press("enter") }},
+		"80x24-folded":       {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("left") }},
+		"80x24-pr":           {width: 80, height: 24, with: noColor, do: func(r *env) { r.on("search"); r.press("p") }},
+		"80x24-log":          {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("8") }},
+		"120x40-board":       {width: 120, height: 40, with: noColor, do: func(r *env) { r.addBoard(); r.press("b") }},
+		"80x24-board":        {width: 80, height: 24, with: noColor, do: func(r *env) { r.addBoard(); r.press("b") }},
+		"80x24-tags":         {width: 80, height: 24, with: noColor, do: func(r *env) { r.addBoard(); r.on("stars"); r.press("enter") }},
+		"200x60-theme-light": {width: 200, height: 60, with: func(o *DashboardOptions) { o.Theme = "light" }},
 		"80x24-lost":         {width: 80, height: 24, with: noColor, do: func(r *env) { r.tell(linkMsg{errNo}) }},
 		"80x24-screen":       {width: 80, height: 24, with: noColor, do: func(r *env) { r.press("4") }},
 		"80x24-nothing":      {width: 80, height: 24, with: in("nowhere")},
@@ -59,6 +73,8 @@ func TestScreens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newEnv(t, tt.width, tt.height, tt.with)
+			r.m.applyFilter(func(c *overview.Choice) { c.Group = overview.TurnGroup }) // as it begins
+			r.press("home")
 			if tt.light {
 				r.tell(tea.BackgroundColorMsg{Color: color.White})
 			}

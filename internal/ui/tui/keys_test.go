@@ -27,7 +27,9 @@ func TestKeysAskForWhatTheySay(t *testing.T) {
 		"m asks first where nobody decided":  {on: "search", keys: []string{"m"}},
 		"m and yes":                          {on: "search", keys: []string{"m", "y"}, want: []string{"request id0search merge human"}},
 		"m and no":                           {on: "search", keys: []string{"m", "n"}},
-		"p opens a pull request":             {on: "search", keys: []string{"p"}, want: []string{"request id0search create-pr human"}},
+		"p asks first":                       {on: "search", keys: []string{"p"}},
+		"p and no":                           {on: "search", keys: []string{"p", "n"}},
+		"p and yes":                          {on: "search", keys: []string{"p", "y"}, want: []string{"request id0search create-pr human"}},
 		"p names the one there is":           {on: "login", keys: []string{"p"}},
 		"R looks at pull requests":           {on: "login", keys: []string{"R"}, want: []string{"sync"}},
 		"x asks first":                       {on: "login", keys: []string{"x"}},
@@ -100,7 +102,7 @@ func TestRefusals(t *testing.T) {
 		r.api.no = errors.New(`branch "a b" is no name of a branch: use letters`)
 		r.press("c")
 		r.write("what it is about")
-		r.press("tab", "tab")
+		r.press("tab", "tab", "ctrl+u")
 		r.write("a b")
 		r.press("enter")
 		r.shows("a b", "what it is about", "is no name of a branch")
@@ -123,7 +125,7 @@ func TestTheFormAsksForEverything(t *testing.T) {
 	})
 	r.press("c")
 	r.write("Tell the news")
-	r.press("tab", "tab")
+	r.press("tab", "tab", "ctrl+u")
 	r.write("news")
 	r.press("tab", "right") // another project
 	r.press("tab", "right", "right")
@@ -139,7 +141,7 @@ func TestTheFormAsksForEverything(t *testing.T) {
 
 	r.press("c", "enter")
 	r.heard()
-	r.shows("give a summary, requirements or a branch", "may stay empty")
+	r.shows("give a title, requirements or a branch", "named after the title")
 	r.press("tab", "tab", "tab", "ctrl+u", "enter")
 	r.shows("give a project")
 	r.press("right", "tab")
@@ -182,7 +184,7 @@ func TestWhatBecameOfARequestIsSaid(t *testing.T) {
 	r.shows("login: reviewing -> done")
 
 	r.on("search")
-	r.press("p")
+	r.press("p", "y")
 	r.change("id0search", func(t *task.Task) { t.Attention = "create_pr failed: no remote" })
 	r.shows("search: create_pr failed: no remote")
 }
@@ -216,6 +218,8 @@ func TestTheList(t *testing.T) {
 	r.press("S")
 	want("reversed", "push later mail index colours build/clean login search")
 	r.press("S", "s", "s", "s", "s", "s", "g")
+	want("by who must act", "[Needs you] login colours build/clean index mail [Agents at work] search [Waiting] later push")
+	r.press("g")
 	want("by status", "[pending] later [clarification] colours [planning] build/clean [working] search index push [reviewing] login [stuck] mail")
 	r.press("g")
 	want("by project", "[shop] login search colours build/clean index later push [site] mail")
@@ -229,7 +233,7 @@ func TestTheList(t *testing.T) {
 	r.press("/")
 	r.write("nothing has these words")
 	want("nothing", "")
-	r.shows("No task has these words")
+	r.shows("No task matches the filter")
 	r.press("esc", "home", "A")
 	want("one project", "login search colours build/clean index later push")
 	r.press("A")
@@ -419,7 +423,7 @@ func TestTheBell(t *testing.T) {
 }
 
 func TestEveryKeyIsInTheHelpAndMeansOneThing(t *testing.T) {
-	for _, p := range []page{pageList, pageInbox, pageText, pageHelp} {
+	for _, p := range []page{pageList, pageInbox, pageText, pageHelp, pageBoard} {
 		seen := map[string]string{}
 		for _, a := range allActions() {
 			if !a.isOnPage(p) {
@@ -439,7 +443,7 @@ func TestEveryKeyIsInTheHelpAndMeansOneThing(t *testing.T) {
 }
 
 func TestNothingPanicsAtAnySize(t *testing.T) {
-	keys := []string{"j", "g", "g", "i", "j", "i", "c", "x", "esc", "r", "w", "o", "esc", "x", "n", "?", "j", "esc", "v", "j", "esc", "tab", "j", "tab", "4", "5", "6", "/", "z", "esc", "end", "u", "j", "esc", "z", "z", "+", "-"}
+	keys := []string{"j", "b", "j", "l", "t", "esc", "u", "esc", "c", "tab", "esc", "b", "space", "x", "n", "esc", "left", "j", "right", ":", "tab", "esc", "8", ".", "g", "g", "i", "j", "i", "c", "x", "esc", "r", "w", "o", "esc", "x", "n", "?", "j", "esc", "v", "j", "esc", "tab", "j", "tab", "4", "5", "6", "/", "z", "esc", "end", "u", "j", "esc", "z", "z", "+", "-"}
 	r := newEnv(t, 1, 1)
 	for _, w := range []int{0, 1, 3, 8, 20, 40, 80, 130, 250} {
 		for _, h := range []int{0, 1, 2, 3, 4, 6, 10, 16, 24} {

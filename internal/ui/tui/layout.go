@@ -26,7 +26,12 @@ const (
 	namesHeight = 6   // for the names of columns
 	noteHeight  = 4   // for a line of its own for messages
 	shortest    = 8   // minimum height of the list when there are few tasks
+
+	enoughDetail = 80 // width of the detail beside the list: the list may have more than its share as long as this is left
 )
+
+// evenSplit is the list's share of the room until a person changes it, in percent.
+const evenSplit = 50
 
 // planLayout divides the screen.
 func (m *model) planLayout() layout {
@@ -53,6 +58,9 @@ func (m *model) planLayout() layout {
 	case m.hidden && !m.focused:
 	case w >= wideEnough:
 		left := w * m.listShare() / 100
+		if m.split == evenSplit {
+			left = max(left, min(m.wantedListWidth(), w-2-enoughDetail))
+		}
 		l.beside = true
 		l.tabs = area{left + 2, top, w - left - 2, 1}
 		l.detail = area{left + 2, top + 1, w - left - 2, body.height - 1}

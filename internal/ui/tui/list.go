@@ -5,34 +5,51 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/core/task"
 	"orange/internal/view/overview"
 )
 
 // line is one line of the list: a task, or the head of a group.
 type line struct {
-	row   *overview.Row
-	group string
-	count int
+	row    *overview.Row
+	group  string
+	count  int
+	folded bool // the tasks of the group are not listed
 }
 
-// chooseLines selects the tasks that are shown, and keeps the cursor on its task.
+// isStop reports whether the cursor can be on a line: a task, or a group that can be unfolded.
+func (l line) isStop() bool { return l.row != nil || l.folded }
+
+// foldKey identifies a group of one way of grouping.
+type foldKey struct {
+	by   overview.Grouping
+	name string
+}
+
+// chooseLines selects the tasks that are shown, and keeps the cursor on its task or group.
 func (m *model) chooseLines() {
 	if m.page == pageInbox {
 		m.inbox.keepCursor(m)
 	}
 	groups := overview.ChooseRows(m.state.Tasks, m.choice)
-	m.lines = m.lines[:0]
+	m.forgetMarks(groups)
+	m.lines, m.listed = m.lines[:0], 0
 	for g := range groups {
 		group := &groups[g]
+		m.listed += len(group.Rows)
 		if m.choice.Group != overview.NoGroups {
-			m.lines = append(m.lines, line{group: group.Name, count: len(group.Rows)})
+			folded := m.folded[foldKey{m.choice.Group, group.Name}]
+			m.lines = append(m.lines, line{group: group.Name, count: len(group.Rows), folded: folded})
+			if folded {
+				continue
+			}
 		}
 		for i := range group.Rows {
-			m.lines = append(m.lines, line{row: &group.Rows[i]})
+			m.lines = append(m.lines, line{row: &group.Rows[i], group: group.Name})
 		}
 	}
 	for i := range m.lines {
-		if r := m.lines[i].row; r != nil && r.ID == m.chosen {
+		if l := &m.lines[i]; l.row != nil && l.row.ID == m.chosen || l.folded && m.chosen == "" && l.group == m.chosenGroup {
 			m.cursor = i
 			m.keepCursorVisible()
 			return
@@ -43,29 +60,43 @@ func (m *model) chooseLines() {
 
 // selectedRow returns the task under the cursor, or nil.
 func (m *model) selectedRow() *overview.Row {
-	if m.page == pageInbox {
+	switch {
+	case m.page == pageInbox:
 		return m.inbox.selectedRow(m)
-	}
-	if m.cursor < 0 || m.cursor >= len(m.lines) {
+	case m.page == pageBoard:
+		return m.board.selectedRow(m)
+	case m.cursor < 0 || m.cursor >= len(m.lines):
 		return nil
 	}
 	return m.lines[m.cursor].row
 }
 
-// moveTo moves the cursor to a line, or to the next line with a task.
+// moveTo moves the cursor to a line, or to the nearest line that it can be on.
 func (m *model) moveTo(at int) {
 	at = max(0, min(at, len(m.lines)-1))
-	m.cursor, m.chosen = at, ""
-	isTask := func(l line) bool { return l.row != nil }
-	if len(m.lines) > 0 && m.lines[at].row == nil {
-		if n := slices.IndexFunc(m.lines[at:], isTask); n >= 0 {
+	m.cursor, m.chosen, m.chosenGroup = at, "", ""
+	if len(m.lines) > 0 && !m.lines[at].isStop() {
+		if n := slices.IndexFunc(m.lines[at:], line.isStop); n >= 0 {
 			m.cursor = at + n
 		}
 	}
-	if m.cursor < len(m.lines) && m.lines[m.cursor].row != nil {
-		m.chosen = m.lines[m.cursor].row.ID
+	if m.cursor < len(m.lines) {
+		if l := &m.lines[m.cursor]; l.row != nil {
+			m.chosen = l.row.ID
+		} else {
+			m.chosenGroup = l.group
+		}
 	}
 	m.keepCursorVisible()
+}
+
+// moveToTask moves the cursor to a task. It reports whether the task is listed.
+func (m *model) moveToTask(id task.ID) bool {
+	at := slices.IndexFunc(m.lines, func(l line) bool { return l.row != nil && l.row.ID == id })
+	if at >= 0 {
+		m.moveTo(at)
+	}
+	return at >= 0
 }
 
 // moveCursor moves the cursor by so many tasks.
@@ -75,12 +106,42 @@ func (m *model) moveCursor(by int) tea.Cmd {
 		dir, by = -1, -by
 	}
 	for next := at + dir; by > 0 && next >= 0 && next < len(m.lines); next += dir {
-		if m.lines[next].row != nil {
+		if m.lines[next].isStop() {
 			at = next
 			by--
 		}
 	}
 	m.moveTo(at)
+	return m.followCursor(false)
+}
+
+// setFolded folds or unfolds the group under the cursor.
+func (m *model) setFolded(fold bool) tea.Cmd {
+	switch {
+	case m.choice.Group == overview.NoGroups:
+		m.showNote("there are no groups: press g to group the tasks")
+		return nil
+	case m.cursor >= len(m.lines):
+		return nil
+	}
+	return m.foldGroup(m.lines[m.cursor].group, fold)
+}
+
+// foldGroup folds or unfolds a group. The cursor goes to the group, or to its first task.
+func (m *model) foldGroup(name string, fold bool) tea.Cmd {
+	key := foldKey{m.choice.Group, name}
+	if m.folded[key] == fold {
+		return nil
+	}
+	m.folded[key] = fold
+	if here := m.cursor < len(m.lines) && m.lines[m.cursor].group == name; here && fold {
+		m.chosen, m.chosenGroup = "", name
+	}
+	head := slices.IndexFunc(m.lines, func(l line) bool { return l.row == nil && l.group == name })
+	m.chooseLines()
+	if !fold && m.chosen == "" {
+		m.moveTo(head)
+	}
 	return m.followCursor(false)
 }
 
@@ -90,12 +151,12 @@ func (m *model) keepCursorVisible() {
 	height := m.layout.list.height
 	if m.cursor < m.top {
 		m.top = m.cursor
-		if m.top > 0 && m.lines[m.top-1].row == nil {
-			m.top-- // show the head of its group, too
-		}
 	}
 	if m.cursor >= m.top+height {
 		m.top = m.cursor - height + 1
+	}
+	if m.cursor == m.top && height > 1 && m.top > 0 && m.lines[m.top-1].row == nil {
+		m.top-- // show the head of its group, too
 	}
 	m.top = max(0, min(m.top, len(m.lines)-height))
 }
@@ -111,29 +172,6 @@ func (m *model) applyFilter(change func(*overview.Choice)) tea.Cmd {
 // nextValue returns the value after now, cyclically.
 func nextValue[T comparable](list []T, now T) T {
 	return list[(slices.Index(list, now)+1)%len(list)]
-}
-
-// editSearch edits the search text.
-func (m *model) editSearch(k tea.KeyPressMsg) tea.Cmd {
-	switch k.String() {
-	case "enter":
-		m.finding = nil
-	case "esc":
-		m.finding = nil
-		return m.applyFilter(func(c *overview.Choice) { c.Search = "" })
-	case "up":
-		return m.moveCursor(-1)
-	case "down":
-		return m.moveCursor(1)
-	default:
-		m.finding.editKey(k)
-		return m.applySearch()
-	}
-	return nil
-}
-
-func (m *model) applySearch() tea.Cmd {
-	return m.applyFilter(func(c *overview.Choice) { c.Search = m.finding.value() })
 }
 
 // toggleProject shows only the row's project, or all.

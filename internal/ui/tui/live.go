@@ -77,7 +77,7 @@ type wokenMsg struct{ err error }
 // wakeServer sends a small request if there is no server: a request starts one, and following the stream does not. The
 // quit key sends nothing.
 func (m *model) wakeServer(key string) tea.Cmd {
-	leaves := key == "q" && m.page == pageList && m.dialog == nil && m.finding == nil
+	leaves := key == "q" && m.page == pageList && m.dialog == nil && m.input == nil
 	if !client.IsAbsent(m.lost) || m.waking || leaves {
 		return nil
 	}

@@ -147,11 +147,11 @@ func await(t *testing.T, what string, c <-chan struct{}) {
 }
 
 // newCrowd returns a server of many tasks, some of them with agents.
-func newCrowd(t *testing.T, tasks, agents int) *server {
+func newCrowd(t testing.TB, tasks, agents int) *server {
 	t.Helper()
 	f := newServer(t, task.Project{Name: "shop", PoolSize: agents})
 	for i := range tasks {
-		one := task.Task{ID: task.ID(fmt.Sprintf("id0%d", i)), Project: "shop", Branch: fmt.Sprintf("feature/%d", i), Status: "working", CurrentVisit: task.CurrentVisit{Visit: 1, Since: ago(time.Hour)}}
+		one := task.Task{ID: task.ID(fmt.Sprintf("id0%d", i)), Project: "shop", Branch: fmt.Sprintf("feature/%d", i), Status: "working", Summary: fmt.Sprintf("Let customers do thing number %d", i), CurrentVisit: task.CurrentVisit{Visit: 1, Since: ago(time.Hour)}}
 		if i < agents {
 			one.Agents, one.Workspace = agentIn(1, task.Condition{Name: task.Running}), fmt.Sprintf("shop--%d", i)
 		}

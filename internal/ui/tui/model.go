@@ -20,6 +20,7 @@ const (
 	pageInbox
 	pageText // TASK.md
 	pageHelp
+	pageBoard
 )
 
 // model is the state of the dashboard. Only Update changes it.
@@ -47,11 +48,16 @@ type model struct {
 	lines   []line
 	cols    []column
 	longest int // longest name of a task, within limits
+	listed  int // how many tasks the list has, those in folded groups included
 	cursor  int // in lines
 	top     int // first line that is shown
 	chosen  task.ID
-	home    string // project of this folder, "" for none
-	finding *field // the search text, while it is typed
+	home    string     // project of this folder, "" for none
+	input   *lineInput // a filter or a command, while it is typed
+
+	chosenGroup string // the folded group under the cursor, "" for none
+	folded      map[foldKey]bool
+	marks       map[task.ID]mark
 
 	page    page
 	focused bool // the detail pane receives the keys
@@ -59,13 +65,17 @@ type model struct {
 	split   int  // share of the list, in percent
 	detail  detail
 	inbox   inbox
+	board   boardView
 	reading reading
 	help    int // first line that is shown
 	dialog  dialog
 	drafts  map[draft]string // text that was not sent
 	left    *form            // the form that was left with content
 	edits   map[task.ID]*editForm
-	noted   map[string]bool // notes about new tasks that were shown
+
+	leftCards map[string]*cardForm // forms that were left with content, by project
+
+	noted map[string]bool // notes about new tasks that were shown
 
 	busy  map[task.ID]string         // requests in progress
 	under map[task.ID]func() doneMsg // their results
@@ -94,9 +104,10 @@ type note struct {
 
 func newModel(ctx context.Context, o DashboardOptions) *model {
 	m := &model{
-		DashboardOptions: o, ctx: ctx, end: ctx, dark: true, split: 50, home: o.Project,
-		choice: overview.Choice{Scope: overview.Active, Project: o.Project, Sort: overview.ByCreation},
-		busy:   map[task.ID]string{}, under: map[task.ID]func() doneMsg{}, drafts: map[draft]string{}, edits: map[task.ID]*editForm{}, noted: map[string]bool{}, acted: map[task.ID]bool{}, announced: map[task.ID]bool{},
+		DashboardOptions: o, ctx: ctx, end: ctx, dark: true, split: evenSplit, home: o.Project,
+		choice: overview.Choice{Scope: overview.Active, Project: o.Project, Sort: overview.ByCreation, Group: overview.TurnGroup},
+		folded: map[foldKey]bool{}, marks: map[task.ID]mark{}, leftCards: map[string]*cardForm{},
+		busy: map[task.ID]string{}, under: map[task.ID]func() doneMsg{}, drafts: map[draft]string{}, edits: map[task.ID]*editForm{}, noted: map[string]bool{}, acted: map[task.ID]bool{}, announced: map[task.ID]bool{},
 		send: func(tea.Msg) {}, stale: true, note: note{text: o.Hint},
 	}
 	m.tick = func(d time.Duration, msg tea.Msg) tea.Cmd { return tea.Tick(d, func(time.Time) tea.Msg { return msg }) }
@@ -105,9 +116,10 @@ func newModel(ctx context.Context, o DashboardOptions) *model {
 	return m
 }
 
-// applyTheme selects the theme for the terminal.
+// applyTheme selects the theme that a person set, or else the one for the terminal.
 func (m *model) applyTheme() {
-	m.theme = render.NewTheme(m.dark, !m.plain && !m.NoColor)
+	dark := m.Theme == "dark" || m.Theme != "light" && m.dark
+	m.theme = render.NewTheme(dark, !m.plain && !m.NoColor)
 	m.detail.lines, m.reading.lines = nil, nil
 }
 
@@ -161,6 +173,10 @@ func (m *model) handleMessage(msg tea.Msg) tea.Cmd {
 		return m.applyDetail(msg)
 	case textMsg:
 		m.reading.applyText(m, msg)
+	case askedMsg:
+		m.showTerminalDialog(msg)
+	case boardMsg, cardMsg, boardDueMsg:
+		return m.applyBoard(msg)
 	case workflowsMsg:
 		m.offerWorkflows(msg)
 	case drawMsg:
@@ -183,13 +199,13 @@ func (m *model) handleKeyPress(k tea.KeyPressMsg) tea.Cmd {
 	return tea.Batch(m.wakeServer(k.String()), m.routeKey(k))
 }
 
-// routeKey passes a key to the dialog, to the search, or to the page.
+// routeKey passes a key to the dialog, to the line that is typed, or to the page.
 func (m *model) routeKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case m.dialog != nil:
 		return m.dialog.handleKey(m, k)
-	case m.finding != nil:
-		return m.editSearch(k)
+	case m.input != nil:
+		return m.editInput(k)
 	}
 	m.note = note{}
 	return m.runKey(k.String())
@@ -199,9 +215,10 @@ func (m *model) pasteText(text string) {
 	switch {
 	case m.dialog != nil:
 		m.dialog.pasteText(text)
-	case m.finding != nil:
-		m.finding.insertText(text)
-		m.applySearch()
+	case m.input != nil:
+		m.input.insertText(text)
+		m.input.why = ""
+		m.previewFilter()
 	}
 }
 
@@ -230,7 +247,7 @@ func (m *model) applyFeed(msg tea.Msg) tea.Cmd {
 		}
 		m.state.ApplyChange(msg.change)
 		m.chooseLines()
-		return tea.Batch(m.followCursor(touched), m.ringBell())
+		return tea.Batch(m.followCursor(touched), m.ringBell(), m.followBoard(&msg.change))
 	}
 	return nil
 }

@@ -79,7 +79,9 @@ func TestIdleAgentsAreDistinguished(t *testing.T) {
 func TestTheHelpNamesEverything(t *testing.T) {
 	r := newEnv(t, 120, 80)
 	r.press("?")
-	r.shows("or w: start it", "The mouse", "click", "wheel", "faint: idle")
+	r.shows("or w: start it", "Ctrl-Q comes back")
+	r.press("end")
+	r.shows("Filters: / and :filter", "needs:", "me, agent or nobody", ":land pause [project]", ":theme auto|light|dark", "The mouse", "click", "wheel", "faint: idle")
 }
 
 func TestWhatIsLeftOutIsCounted(t *testing.T) {
@@ -107,8 +109,9 @@ func TestWhatIsSaidIsAsWideAsItIsTakenFor(t *testing.T) {
 }
 
 func TestEverythingFitsAnySize(t *testing.T) {
-	for _, keys := range [][]string{{}, {"i"}, {"?"}, {"v"}, {"c"}, {"x"}, {"r"}, {"u"}, {"/"}, {"g"}, {"tab", "5"}, {"4"}, {"6"}} {
+	for _, keys := range [][]string{{}, {"i"}, {"?"}, {"v"}, {"c"}, {"x"}, {"r"}, {"u"}, {"/"}, {"g"}, {"tab", "5"}, {"4"}, {"6"}, {"8"}, {"b"}, {"b", "t"}, {"b", "c"}, {":", "tab"}, {"/", "i", "s", ":"}, {"*", "x"}, {"g", "left"}} {
 		r := newEnv(t, 100, 30)
+		r.addBoard()
 		r.press(keys...)
 		for _, w := range []int{1, 3, 7, 20, 37, 66, 130} {
 			for _, h := range []int{1, 2, 3, 5, 8, 16, 24} {

@@ -1,10 +1,10 @@
 package tui
 
 import (
-	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	charm "github.com/charmbracelet/x/ansi"
 
 	"orange/internal/core/task"
 	"orange/internal/view/overview"
@@ -72,7 +72,7 @@ func (m *model) readingLines(width int) []string {
 func (m *model) scrollPage(by int) {
 	at, lines := &m.reading.scroll, 0
 	if m.page == pageHelp {
-		at, lines = &m.help, len(m.helpLines(m.width))
+		at, lines = &m.help, len(m.helpLines(m.width-2))
 	} else {
 		lines = len(m.readingLines(m.textWidth()))
 	}
@@ -82,26 +82,55 @@ func (m *model) scrollPage(by int) {
 // textWidth returns the width of texts: long lines are hard to read.
 func (m *model) textWidth() int { return max(1, min(m.width-2, 110)) }
 
-// helpLines returns the page of keys.
+// helpLines returns the page of keys, filters and commands.
 func (m *model) helpLines(width int) []string {
 	var out []string
-	for _, group := range []string{groupTask, groupList, groupInbox, groupPane, groupOther} {
+	head := func(text string) {
 		if len(out) > 0 {
 			out = append(out, "")
 		}
-		out = append(out, m.theme.Title.Render(clipLine(group, width)))
+		out = append(out, m.theme.Title.Render(clipLine(text, width)))
+	}
+	add := func(keyWidth int, key, help string) { out = append(out, m.helpEntry(key, help, keyWidth, width)...) }
+	for _, group := range []string{groupTask, groupList, groupInbox, groupBoard, groupPane, groupOther} {
+		head(group)
 		for _, a := range allActions() {
 			if a.group == group {
-				shown := fmt.Sprintf("  %-8s", a.hint.key)
-				out = append(out, m.theme.Key.Render(clipLine(shown, width))+m.theme.Text.Render(clipLine(a.help, width-len(shown))))
+				add(8, a.hint.key, a.help)
 			}
 		}
 	}
-	out = append(out, "", m.theme.Title.Render(clipLine("The mouse", width)))
-	for _, l := range [][2]string{{"click", "select a task, turn to a tab, or give the keys to the pane"}, {"wheel", "move through the list, or scroll what is under it"}} {
-		shown := fmt.Sprintf("  %-8s", l[0])
-		out = append(out, m.theme.Key.Render(clipLine(shown, width))+m.theme.Text.Render(clipLine(l[1], width-len(shown))))
+	head("Filters: / and :filter")
+	add(11, "words", "all of them must be in the task; srch finds search, and the first letters of several words find them, too")
+	for _, k := range overview.FilterKeys() {
+		text := k.Help
+		if len(k.Values) > 0 {
+			text += ": " + joinOr(k.Values)
+		}
+		add(11, k.Name+":", text)
 	}
-	icons := "● an agent is alive (faint: idle)   ✗ it died   ○ there is none   ◌ a request is under way   [n] workspace"
-	return append(out, "", m.theme.Faint.Render(clipLine(icons, width)))
+	add(11, "a,b", "commas mean or, spaces mean and, as in state:reviewing,stuck is:alive colour")
+	head("Commands: :")
+	for _, c := range allCommands() {
+		add(26, strings.TrimSpace(":"+c.names[0]+" "+c.args), c.help)
+	}
+	head("The mouse")
+	add(8, "click", "select a task, fold a group, turn to a tab, or give the keys to the pane")
+	add(8, "wheel", "move through the list, or scroll what is under it")
+	head("The signs")
+	return append(out, m.styledLines(m.theme.Text, "  ● an agent is alive (faint: idle)   ✗ it died   ○ there is none   ◌ a request is under way   ✔ selected   ! refused   [n] workspace", width)...)
+}
+
+// helpEntry renders a key, or what is typed, and what it does.
+func (m *model) helpEntry(key, help string, keyWidth, width int) []string {
+	keyWidth = 2 + max(keyWidth, charm.StringWidth(key)+1)
+	lines := m.styledLines(m.theme.Text, help, max(1, width-keyWidth))
+	for i := range lines {
+		shown := ""
+		if i == 0 {
+			shown = "  " + key
+		}
+		lines[i] = m.theme.Key.Render(fitWidth(shown, keyWidth)) + lines[i]
+	}
+	return lines
 }

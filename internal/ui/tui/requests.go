@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/explain"
+	"orange/internal/core/question"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -98,6 +99,10 @@ func (m *model) awaitRequests(ctx context.Context) string {
 func (m *model) finishRequest(msg doneMsg) tea.Cmd {
 	delete(m.busy, msg.id)
 	delete(m.under, msg.id)
+	if b, ok := msg.dialog.(*bulk); ok {
+		b.finishTask(m, msg)
+		return nil
+	}
 	open := msg.dialog != nil && m.dialog == msg.dialog
 	var code *codeWanted
 	asking, _ := m.dialog.(*prompt)
@@ -118,6 +123,11 @@ func (m *model) finishRequest(msg doneMsg) tea.Cmd {
 			f.noteCreated(m)
 		case *editForm:
 			delete(m.edits, f.row.ID)
+		case *cardForm:
+			delete(m.leftCards, f.project)
+		}
+		if m.page == pageBoard {
+			return m.readBoard()
 		}
 	}
 	return nil
@@ -136,7 +146,11 @@ func signalRequest(api Commands, r *overview.Row, sig signal.Signal) func(contex
 		a, err := api.SendSignal(ctx, id, sig)
 		switch {
 		case client.NeedsCode(err):
-			return "", &codeWanted{*r, sig, err}
+			row := *r
+			return "", &codeWanted{id: r.ID, about: name, why: err, again: func(code string) func(context.Context) (string, error) {
+				sig.Confirm = code
+				return signalRequest(api, &row, sig)
+			}}
 		case err != nil:
 			return "", err
 		}
@@ -146,9 +160,10 @@ func signalRequest(api Commands, r *overview.Row, sig signal.Signal) func(contex
 
 // codeWanted means that the request must be repeated with a code from a notification.
 type codeWanted struct {
-	row overview.Row
-	sig signal.Signal
-	why error
+	id    task.ID // of the request
+	about string
+	again func(code string) func(context.Context) (string, error)
+	why   error
 }
 
 func (c *codeWanted) Error() string { return c.why.Error() }
@@ -156,9 +171,8 @@ func (c *codeWanted) Unwrap() error { return c.why }
 
 // promptForCode asks a person for a code, and repeats the request with it.
 func (m *model) promptForCode(c *codeWanted) {
-	p := m.openPrompt(codePrompt, "Code for "+c.row.Branch, &c.row, func(text string) signal.Signal {
-		c.sig.Confirm = text
-		return c.sig
+	p := m.openTextPrompt(draft{codePrompt, c.id}, "Code for "+c.about, func(m *model, p *prompt, text string) tea.Cmd {
+		return m.sendRequestFrom(p, c.id, "the request about "+c.about, c.again(text))
 	})
 	p.text, p.why = newField("", true), oneLine(c.why)
 }
@@ -183,6 +197,12 @@ type help struct {
 
 // helpOf returns what helps with the item of a task. By default it opens or starts the agent.
 func helpOf(r *overview.Row) (help, bool) {
+	switch r.Wants {
+	case explain.ItemBoard:
+		return help{"tag the card", (*model).openCard}, true
+	case explain.ItemPermission:
+		return help{"allow or deny", (*model).answerAgent}, true
+	}
 	switch r.Verb {
 	case engine.VerbAnswer:
 		return help{"answer", (*model).answerAgent}, true
@@ -215,6 +235,8 @@ func (m *model) enterTask(r *overview.Row) tea.Cmd {
 		}
 	}
 	switch {
+	case waitsForCard(r):
+		return m.openCard(r)
 	case r.Life == overview.Alive:
 		return m.openTerminal(r)
 	case r.Kind == workflow.Queued:
@@ -227,6 +249,12 @@ func (m *model) enterTask(r *overview.Row) tea.Cmd {
 	m.showError("%s has no agent to go to: it is %s", r.Branch, r.Status)
 	return nil
 }
+
+// waitsForCard reports whether a task waits for a change of its card.
+func waitsForCard(r *overview.Row) bool { return r.Wants == explain.ItemBoard }
+
+// isHeld reports whether resuming a task helps: a person paused it, or something of it was given up.
+func isHeld(r *overview.Row) bool { return r.Paused || r.Wants == explain.ItemAttention }
 
 func (m *model) startTask(r *overview.Row) tea.Cmd {
 	return m.sendSignal(r, "the start of "+r.Branch, signal.Signal{Kind: signal.Ready})
@@ -275,7 +303,7 @@ func (m *model) attachTerminal(msg attachMsg) tea.Cmd {
 }
 
 func (m *model) mergeTask(r *overview.Row) tea.Cmd {
-	if r.Kind == workflow.Terminal || r.Kind == workflow.Queued || r.Kind != workflow.HumanDo && hasNothing(r) {
+	if nothingToMerge(r) != "" {
 		m.showError("%s is %s: there is nothing to merge", r.Branch, r.Status)
 		return nil
 	}
@@ -328,7 +356,7 @@ func (m *model) approveMove(r *overview.Row) tea.Cmd {
 }
 
 func (m *model) togglePause(r *overview.Row) tea.Cmd {
-	if r.Paused || r.Wants == explain.ItemAttention {
+	if isHeld(r) {
 		return m.sendSignal(r, "the resumption of "+r.Branch, signal.Signal{Kind: signal.Resume})
 	}
 	return m.sendSignal(r, "the pause of "+r.Branch, signal.Signal{Kind: signal.Pause})
@@ -350,10 +378,13 @@ func (m *model) togglePauseAll() tea.Cmd {
 	return nil
 }
 
-// openPullRequest opens a pull request, or shows the existing one.
+// openPullRequest asks whether to create a pull request, or shows the existing one.
 func (m *model) openPullRequest(r *overview.Row) tea.Cmd {
 	if r.PR == nil {
-		return m.sendSignal(r, "the pull request of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.VerbCreatePR})
+		m.askConfirmation("Its branch is pushed, and everybody who can see the repository can see the pull request.", "Create a pull request for "+r.Project+"/"+r.Branch+"?", func(m *model) tea.Cmd {
+			return m.sendSignal(r, "the pull request of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.VerbCreatePR})
+		})
+		return nil
 	}
 	m.showNote("%s (copied)", r.PR.URL)
 	return tea.SetClipboard(r.PR.URL)
@@ -395,14 +426,7 @@ func (m *model) requestChanges(r *overview.Row) tea.Cmd {
 // answerAgent asks for the answer that an agent waits for: in TASK.md, or at its terminal.
 func (m *model) answerAgent(r *overview.Row) tea.Cmd {
 	if r.Verb == explain.VerbAttach {
-		p := m.openPrompt("terminal", r.Text, r, nil)
-		p.send = func(m *model, text string) tea.Cmd {
-			api, id := m.API, string(r.ID)
-			return m.sendRequestFrom(p, r.ID, "the answer to "+r.Branch, func(ctx context.Context) (string, error) {
-				return "typed into the terminal of " + r.Branch, api.TypeText(ctx, id, r.AtTerminal(), text)
-			})
-		}
-		return nil
+		return m.askAtTerminal(r)
 	}
 	if !r.Answers && r.Kind != "" {
 		m.showError("%s is %s: it waits for no answer", r.Branch, r.Status)
@@ -413,6 +437,7 @@ func (m *model) answerAgent(r *overview.Row) tea.Cmd {
 	})
 	if len(r.Reasons) > 0 {
 		p.asked = r.Reasons[0].Text
+		p.options = question.ListOptions(p.asked)
 	}
 	return nil
 }
@@ -423,14 +448,10 @@ func (m *model) chooseMove(r *overview.Row) tea.Cmd {
 		m.showError("%s can be moved nowhere from %s", r.Branch, r.Status)
 		return nil
 	}
-	c := &chooser{head: "Move " + r.Branch + " from " + r.Status + " to"}
+	c := &chooser{head: "Next steps of " + r.Branch + " (" + r.Status + ")"}
 	for _, mv := range r.Moves {
 		sig := signal.Signal{Kind: signal.Request, To: mv.To}
-		text := mv.To
-		if mv.As != "" {
-			text += " (" + mv.As + ")"
-		}
-		c.addChoice(text, func(m *model) tea.Cmd { return m.sendSignal(r, "the move of "+r.Branch, sig) })
+		c.addChoice(narrate.DescribeMove(mv), func(m *model) tea.Cmd { return m.sendSignal(r, "the move of "+r.Branch, sig) })
 	}
 	m.dialog = c
 	return nil

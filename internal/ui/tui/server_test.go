@@ -18,6 +18,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/taskfile"
+	"orange/internal/core/transcript"
 	"orange/internal/core/workflow"
 	"orange/internal/core/workflow/builtin"
 	"orange/internal/ui/apitest"
@@ -40,6 +41,7 @@ type server struct {
 	http  *httptest.Server
 
 	streams atomic.Int32 // of the state that were opened
+	board   testBoard
 
 	mu      sync.Mutex
 	asked   []string
@@ -48,6 +50,7 @@ type server struct {
 	body    string          // of every TASK.md
 	notes   []string        // about every new task
 	argv    []string        // attaches to a terminal
+	dialog  *wire.Screen    // of every terminal; nil for one without a dialog
 	facts   map[task.ID]overview.Facts
 }
 
@@ -60,9 +63,10 @@ func newServer(t testing.TB, projects ...task.Project) *server {
 	p := parts{DecidingEngine: &apitest.DecidingEngine{FakeStore: f.store, Now: func() time.Time { return noon }}, Control: &apitest.Control{}, f: f}
 	s := apitest.NewServer(f.store)
 	s.Engine, s.Tasks, s.Workflows, s.Folders, s.Changes, s.Control, s.Measurements = p, p, p, p, p, p, p
-	s.Attempts, s.Screens, s.Trackers = attempts{f: f}, screens{f: f}, trackers{f: f}
+	s.Attempts, s.Screens, s.Trackers, s.Boards = attempts{f: f}, screens{f: f}, trackers{f: f}, &f.board
+	f.board.f = f
 	s.Hints = func(context.Context, *signal.NewTask, *task.Task) []string { return f.notes }
-	s.Projects = apitest.Projects(projects)
+	s.Projects = projectList{apitest.Projects(projects), f}
 	s.Library = apitest.FakeLibrary{{Name: "orange", Hash: "h1", Origin: "built-in"}, {Name: "linear-sdlc", Hash: "h2", Origin: "built-in"}, {Name: "orange", Hash: "h3", Origin: "pinned"}}
 	handler := s.Handler()
 	var socket string
@@ -177,7 +181,7 @@ func (p parts) TaskFile(context.Context, task.Task, string, bool) (content []byt
 
 func (p parts) Workflow(hash string) (name, file, text string, ok bool, err error) {
 	p.f.hear("workflow")
-	if hash != p.f.def.Hash { // of the library
+	if _, known := p.f.store.Workflows[hash]; !known { // of the library
 		hash = p.f.def.Hash
 	}
 	return p.FakeStore.Workflow(hash)
@@ -199,6 +203,9 @@ func (p parts) Submit(_ context.Context, id task.ID, s signal.Signal) (engine.An
 
 func (p parts) Create(_ context.Context, n signal.NewTask) (engine.Answer, error) {
 	p.f.hear("create %s|%s|%s|%s|%s|%s|%t|%s", n.Project, n.Branch, n.Summary, n.Harness, n.Workflow, n.Status, n.Spawn, n.Actor)
+	if len(n.After) > 0 {
+		p.f.hear("after %s stack=%t", n.After, n.Stack)
+	}
 	if n.Requirements != "" {
 		p.f.hear("requirements %q", n.Requirements)
 	}
@@ -231,6 +238,40 @@ type attempts struct {
 	f *server
 }
 
+// ListAttempts returns two attempts that have ended.
+func (a attempts) ListAttempts(t task.Task) ([]wire.Attempt, error) {
+	a.f.hear("attempts %s", t.ID)
+	zero, signalled := 0, 143
+	return []wire.Attempt{
+		{Number: 1, Role: "worker", Harness: "claude", Code: &zero}, {Number: 2, Role: "reviewer", Harness: "codex", Code: &signalled},
+	}, nil
+}
+
+func (a attempts) AttemptLog(t task.Task, number int, _, _ string) (wire.Log, error) {
+	a.f.hear("log %s %d", t.ID, number)
+	if number == 1 {
+		return wire.Log{Attempt: 1, Form: wire.FormTranscript, Turns: []transcript.Turn{
+			{At: ago(time.Hour), Who: transcript.User, Text: "Write the form"}, {Who: transcript.Agent, Tool: "Edit", Argument: "form.go"},
+			{At: ago(50 * time.Minute), Who: transcript.Agent, Text: "The form \x1b[31mis written"},
+		}}, nil
+	}
+	return wire.Log{Attempt: number, Form: wire.FormOutput, Lines: []string{"reading the diff", "\x1b[2Jit is good"}}, nil
+}
+
+type fixedProjects = apitest.Projects
+
+type projectList struct {
+	fixedProjects
+	f *server
+}
+
+func (p projectList) ChangeProject(_ context.Context, name string, c wire.ProjectChange) (task.Project, error) {
+	if c.HoldLanding != nil {
+		p.f.hear("hold %s %t", name, *c.HoldLanding)
+	}
+	return task.Project{Name: name}, p.f.no
+}
+
 func (a attempts) AttachCommand(t task.Task, _ string) ([]string, error) {
 	a.f.hear("attach %s", t.ID)
 	return a.f.argv, a.f.no
@@ -242,6 +283,9 @@ type screens struct {
 }
 
 func (s screens) ReadScreen(context.Context, task.Task, string) (wire.Screen, error) {
+	if s.f.dialog != nil {
+		return *s.f.dialog, nil
+	}
 	return wire.Screen{Attempt: 1, Role: "worker", Harness: "claude", Alive: true, Lines: ansi.ParseLines("\x1b[32mreading\x1b[0m the form\n> ")}, nil
 }
 
@@ -250,7 +294,10 @@ func (s screens) WatchOutput(_ context.Context, t task.Task, _ string) (<-chan s
 	return nil, nil
 }
 
-func (s screens) PressKey(context.Context, task.Task, wire.KeyInput) error { return s.f.no }
+func (s screens) PressKey(_ context.Context, t task.Task, in wire.KeyInput) error {
+	s.f.hear("press %s %s %s %s %t", t.ID, in.Role, in.Key, in.Seen, in.Dialog)
+	return s.f.no
+}
 
 func (s screens) TypeText(_ context.Context, t task.Task, _, text string) error {
 	s.f.hear("type %s %s", t.ID, text)

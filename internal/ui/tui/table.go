@@ -36,7 +36,9 @@ const (
 	enoughTask   = 26
 	mostTask     = 48
 	leastSummary = 16
-	mostCell     = 22
+
+	enoughSummary = 40
+	mostCell      = 22
 )
 
 // allColumns returns the columns in order.
@@ -51,13 +53,13 @@ func allColumns() []column {
 		{name: "CHANGES", right: true, cell: changesCell},
 		{name: "COST", right: true, cell: costCell},
 		{name: "ACTIVE", right: true, cell: activeCell},
-		{name: "SUMMARY", cell: summaryCell},
+		{name: "TITLE", cell: summaryCell},
 	}
 }
 
 // columnDropOrder returns the columns that are dropped when there is no room, least important first.
 func columnDropOrder() []string {
-	return []string{"SUMMARY", "COMMITS", "COST", "CHANGES", "CHECKS", "PR", "ACTIVE", "WHO", "STATUS"}
+	return []string{"COMMITS", "TITLE", "COST", "CHANGES", "CHECKS", "PR", "ACTIVE", "WHO", "STATUS"}
 }
 
 // measureColumns computes the widths of the columns. A column that is empty everywhere is not shown.
@@ -104,7 +106,7 @@ func (m *model) fittingColumns(width int) []column {
 	}
 	all = append(all[:1], slices.DeleteFunc(all[1:], func(c column) bool { return c.width == 0 })...)
 	for i := range all {
-		if all[i].name == "SUMMARY" {
+		if all[i].name == "TITLE" {
 			all[i].width = leastSummary
 		}
 	}
@@ -116,12 +118,30 @@ func (m *model) fittingColumns(width int) []column {
 		all = slices.DeleteFunc(all, func(c column) bool { return c.name == name })
 	}
 	all[0].width = max(0, width-takenWidth(all))
-	if last := &all[len(all)-1]; last.name == "SUMMARY" {
+	if last := &all[len(all)-1]; last.name == "TITLE" {
 		name := min(all[0].width, max(need, m.longest)) // the rest is for the summary
 		last.width += all[0].width - name
 		all[0].width = name
 	}
 	return all
+}
+
+// wantedListWidth returns the width at which the list shows all columns, with most of the summaries.
+func (m *model) wantedListWidth() int {
+	cols := m.cols
+	if len(cols) == 0 {
+		return 0
+	}
+	width := m.longest
+	for _, c := range cols[1:] {
+		switch {
+		case c.name == "TITLE":
+			width += enoughSummary + 1
+		case c.width > 0:
+			width += c.width + 1
+		}
+	}
+	return width
 }
 
 // takenWidth returns how many screen columns everything but the name of a task takes.
@@ -198,9 +218,13 @@ func (m *model) renderCell(c column, r *overview.Row, wear func(render.Style) re
 }
 
 func (m *model) lifeIcon(r *overview.Row) styledText {
-	switch {
+	switch mk, marked := m.marks[r.ID]; {
 	case m.busy[r.ID] != "":
 		return styledText{"◌ ", m.theme.Accent}
+	case mk.why != "":
+		return styledText{"! ", m.theme.Bad}
+	case marked:
+		return styledText{"✔ ", m.theme.Accent}
 	case r.Idle():
 		return styledText{"● ", m.theme.Faint}
 	case r.Life == overview.Alive:
@@ -262,7 +286,7 @@ func whoCell(m *model, r *overview.Row) []styledText {
 	case r.Wants == explain.ItemStart:
 		return []styledText{{"backlog", m.theme.Faint}}
 	case r.Wants != "":
-		return []styledText{{"you: " + string(r.Wants), wantStyle(m, r.Wants)}}
+		return []styledText{{wantWord(r.Wants), wantStyle(m, r.Wants)}}
 	case r.Owner == "a person":
 		return []styledText{{"you", m.theme.Warn}}
 	case r.Owner == "nobody", r.Kind == workflow.Terminal:
@@ -273,6 +297,14 @@ func whoCell(m *model, r *overview.Row) []styledText {
 		return []styledText{{who + " idle", m.theme.Faint}}
 	}
 	return []styledText{{who, m.theme.Text}}
+}
+
+// wantWord says what a task needs a person for, in a few words.
+func wantWord(kind explain.ItemKind) string {
+	if kind == explain.ItemAttention {
+		return "needs attention"
+	}
+	return "you: " + string(kind)
 }
 
 func wantStyle(m *model, kind explain.ItemKind) render.Style {

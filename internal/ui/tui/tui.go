@@ -15,6 +15,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"orange/internal/core/board"
 	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
@@ -43,6 +44,7 @@ type API interface {
 type Feed interface {
 	ReadState(context.Context, client.StateQuery) (overview.State, error)
 	FollowState(context.Context, client.FollowOptions) error
+	ReadScreen(ctx context.Context, id, role string) (wire.Screen, error)
 	WatchScreen(ctx context.Context, id, role string, each func(wire.Screen) error) error
 }
 
@@ -55,6 +57,10 @@ type Reader interface {
 	ReadWorkflow(ctx context.Context, hash string) (wire.WorkflowText, error)
 	ListWorkflows(context.Context) ([]wire.WorkflowInfo, error)
 	AttachCommand(ctx context.Context, id, role string) (wire.AttachCommand, error)
+	ListAttempts(ctx context.Context, id string) ([]wire.Attempt, error)
+	ReadLog(ctx context.Context, id string, attempt int, after string) (wire.Log, error)
+	ReadBoard(ctx context.Context, project string) (wire.Board, error)
+	ReadCard(ctx context.Context, project string, number int) (wire.CardDetails, error)
 }
 
 // Commands are the requests that keys send.
@@ -62,9 +68,13 @@ type Commands interface {
 	SendSignal(ctx context.Context, id string, s signal.Signal) (wire.Answer, error)
 	CreateTask(context.Context, signal.NewTask) (wire.Answer, error)
 	TypeText(ctx context.Context, id, role, text string) error
+	PressKey(ctx context.Context, id string, in wire.KeyInput) error
 	SyncForges(context.Context) ([]string, error)
 	PauseAll(context.Context) error
 	ResumeAll(context.Context) error
+	UpdateProject(ctx context.Context, name string, change wire.ProjectChange) (wire.ProjectDetails, error)
+	AddCard(ctx context.Context, project string, n wire.NewCard) (wire.AddedCard, error)
+	ChangeCard(ctx context.Context, project string, number int, change board.Change, code string) (wire.ChangedCard, error)
 }
 
 // DashboardOptions configures the dashboard.
@@ -78,6 +88,7 @@ type DashboardOptions struct {
 	Once    bool     // quit to attach to a terminal, and do not return
 	Create  bool     // begin with the form for a new task
 	NoColor bool     // NO_COLOR is set
+	Theme   string   // one of Themes, "" for auto
 	Bell    bool     // ring when something new waits for a person
 
 	Harness func(string) (string, error) // resolves a harness that a person typed; nil: unchanged
@@ -87,6 +98,9 @@ type DashboardOptions struct {
 	// Later calls return the same.
 	Register func(context.Context) (string, error)
 }
+
+// Themes lists the values of the setting theme: auto follows the background of the terminal.
+func Themes() []string { return []string{"auto", "light", "dark"} }
 
 // Run shows the dashboard until the person quits. With Once it returns the command to run next.
 func Run(ctx context.Context, o DashboardOptions) (then []string, err error) {

@@ -12,6 +12,8 @@ func (m *model) moveVertical(by int) tea.Cmd {
 	case m.page == pageInbox:
 		m.inbox.moveCursor(m, by)
 		return nil
+	case m.page == pageBoard:
+		return m.moveOnBoard(0, by)
 	case m.focused:
 		m.scrollDetail(by)
 		return nil
@@ -98,12 +100,15 @@ func (m *model) goBack() tea.Cmd {
 		return m.showPage(pageText)
 	case m.page == pageHelp, m.page == pageText:
 		return m.showPage(m.reading.from)
-	case m.page == pageInbox:
+	case m.page == pageInbox, m.page == pageBoard:
 		return m.showPage(pageList)
+	case len(m.marks) > 0:
+		clear(m.marks)
+		return nil
 	case m.focused:
 		return m.toggleFocus()
-	case m.choice.Search != "":
-		return m.applyFilter(func(c *overview.Choice) { c.Search = "" })
+	case m.choice.Filter.String() != "":
+		return m.applyFilter(func(c *overview.Choice) { c.Filter = overview.Filter{} })
 	}
 	return nil
 }
@@ -114,12 +119,6 @@ func (m *model) leaveOrQuit() tea.Cmd {
 		return m.showPage(pageList)
 	}
 	return tea.Quit
-}
-
-func (m *model) startFinding() tea.Cmd {
-	f := newField(m.choice.Search, false)
-	m.finding = &f
-	return nil
 }
 
 // handleClick selects what is under the mouse.
@@ -134,7 +133,11 @@ func (m *model) handleClick(at tea.Mouse) tea.Cmd {
 	case m.page != pageList:
 	case l.list.containsPoint(at.X, at.Y):
 		m.focused = false
-		if n := m.top + at.Y - l.list.y; n < len(m.lines) && m.lines[n].row != nil {
+		switch n := m.top + at.Y - l.list.y; {
+		case n >= len(m.lines):
+		case m.lines[n].row == nil:
+			return m.foldGroup(m.lines[n].group, !m.lines[n].folded)
+		default:
 			m.moveTo(n)
 			return m.followCursor(false)
 		}
@@ -157,8 +160,8 @@ func (m *model) handleWheel(at tea.Mouse) tea.Cmd {
 	}
 	switch {
 	case m.dialog != nil:
-	case m.page == pageInbox:
-		m.inbox.moveCursor(m, by/3)
+	case m.page == pageInbox, m.page == pageBoard:
+		return m.moveVertical(by / 3)
 	case m.page != pageList:
 		m.scrollPage(by)
 	case m.layout.detail.containsPoint(at.X, at.Y):

@@ -28,6 +28,7 @@ type Choice struct {
 	Project string // "" for all
 	Status  string
 	Search  string // words that must all be in the row
+	Filter  Filter // rows that match it best come first
 	Wanted  bool   // only those that wait for a person
 	Sort    Order
 	Reverse bool
@@ -58,6 +59,7 @@ type Grouping string
 // The groupings.
 const (
 	NoGroups    Grouping = ""
+	TurnGroup   Grouping = "turn" // by who must act
 	StatusGroup Grouping = "status"
 	ProjectRows Grouping = "project"
 )
@@ -71,35 +73,39 @@ type Group struct {
 // ChooseRows returns the rows that are shown, in their groups. It does not change the order of the slice rows.
 func ChooseRows(rows []Row, c Choice) []Group {
 	words := strings.Fields(strings.ToLower(c.Search))
-	picked := make([]*Row, 0, len(rows))
+	type match struct {
+		row   *Row
+		score int
+	}
+	picked := make([]match, 0, len(rows))
 	for i := range rows {
-		if c.showsRow(&rows[i], words) {
-			picked = append(picked, &rows[i])
+		if !c.showsRow(&rows[i], words) {
+			continue
+		}
+		if score := c.Filter.scoreRow(&rows[i]); score > 0 {
+			picked = append(picked, match{&rows[i], score})
 		}
 	}
-	slices.SortStableFunc(picked, func(a, b *Row) int {
-		n := compareRows(a, b, c.Sort)
+	slices.SortStableFunc(picked, func(a, b match) int {
+		n := compareRows(a.row, b.row, c.Sort)
 		if c.Reverse {
 			n = -n
 		}
-		return n
+		return cmp.Or(b.score-a.score, n)
 	})
-	shown := make([]Row, len(picked)) // rows are large: copy them once
-	for i, r := range picked {
-		shown[i] = *r
+	found := make([]*Row, len(picked))
+	for i, p := range picked {
+		found[i] = p.row
 	}
-	if c.Group == NoGroups {
-		return []Group{{Rows: shown}}
-	}
-	return groupRows(shown, c.Group)
+	return groupRows(found, c.Group)
 }
 
 func (c *Choice) showsRow(r *Row, words []string) bool {
-	over := r.Kind == workflow.Terminal
+	over, scope := r.Kind == workflow.Terminal, c.Filter.scopeOr(c.Scope)
 	switch {
 	case c.Project != "" && r.Project != c.Project, c.Status != "" && r.Status != c.Status, c.Wanted && !r.Wants.WaitsForPerson():
 		return false
-	case c.Scope == Done && !over, (c.Scope == Active || c.Scope == "") && over && r.Wants == "":
+	case scope == Done && !over, (scope == Active || scope == "") && over && r.Wants == "":
 		return false
 	case len(words) == 0:
 		return true
@@ -148,28 +154,54 @@ func KindPlace(k workflow.Kind) int {
 	return len(order)
 }
 
-// groupRows groups rows by name. Groups are in the order of the life of a task, or by name.
-func groupRows(rows []Row, by Grouping) []Group {
-	index, ranks := map[string]int{}, map[string]int{}
-	var out []Group
-	for i := range rows {
-		name, place := rows[i].Status, KindPlace(rows[i].Kind)
-		if by == ProjectRows {
-			name, place = rows[i].Project, 0
-		}
+// groupRows copies rows into their groups. Groups are in the order of the life of a task, or by name.
+func groupRows(rows []*Row, by Grouping) []Group {
+	type part struct {
+		name  string
+		place int
+		rows  []*Row
+	}
+	index := map[string]int{}
+	var parts []part
+	for _, r := range rows {
+		name, place := groupOf(r, by)
 		at, known := index[name]
 		if !known {
-			at = len(out)
-			index[name], ranks[name] = at, place
-			out = append(out, Group{Name: name})
+			at = len(parts)
+			index[name] = at
+			parts = append(parts, part{name: name, place: place})
 		}
-		ranks[name] = min(ranks[name], place)
-		out[at].Rows = append(out[at].Rows, rows[i])
+		parts[at].place = min(parts[at].place, place)
+		parts[at].rows = append(parts[at].rows, r)
 	}
-	slices.SortFunc(out, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(ranks[a.Name], ranks[b.Name]), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.name, b.name)) })
+	all := make([]Row, 0, len(rows)) // rows are large: copy them once
+	var out []Group
+	for _, p := range parts {
+		from := len(all)
+		for _, r := range p.rows {
+			all = append(all, *r)
+		}
+		out = append(out, Group{Name: p.name, Rows: all[from:len(all):len(all)]})
+	}
+	if by == NoGroups && len(out) == 0 {
+		return []Group{{Rows: all}}
+	}
 	return out
+}
+
+// groupOf returns the name of a row's group, and its place among the groups.
+func groupOf(r *Row, by Grouping) (name string, place int) {
+	switch by {
+	case NoGroups:
+		return "", 0
+	case ProjectRows:
+		return r.Project, 0
+	case TurnGroup:
+		turn := r.WhoseTurn()
+		return string(turn), slices.Index(AllTurns(), turn)
+	}
+	return r.Status, KindPlace(r.Kind)
 }
 
 // ApplyChange updates a state. Rows keep their places; new ones come last. It ignores rows that are older than those of
