@@ -82,6 +82,10 @@ func (b *testBoard) ChangeCard(_ context.Context, project string, number int, c 
 	return next, changed, nil
 }
 
+// BoardMark and NextBoardChange implement api.Boards: its changes are not announced.
+func (b *testBoard) BoardMark(string) int64           { return 0 }
+func (b *testBoard) NextBoardChange() <-chan struct{} { return nil }
+
 func (b *testBoard) CardHistory(context.Context, string, int) ([]board.Event, error) { return nil, nil }
 
 // addBoard gives shop a board as the workflow joan-board has it: card 1 waits for a person's tag, nothing works on card 2.

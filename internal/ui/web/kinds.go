@@ -30,6 +30,7 @@ var kindLooks = map[explain.ItemKind]kindLook{
 	explain.ItemBoard:      {"Tag", "board"},
 	explain.ItemBlocked:    {"Unblock", "link"},
 	explain.ItemHeld:       {"Resume", "merge"},
+	explain.ItemPool:       {"Enlarge", "alert"},
 	explain.ItemGit:        {"Look", "branch"},
 	explain.ItemStart:      {"Start", "play"},
 }
