@@ -4,8 +4,11 @@ package measure
 import (
 	"container/list"
 	"context"
+	"errors"
+	"io"
 	"log/slog"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +18,9 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/tracker"
+	"orange/internal/lazy"
 	"orange/internal/outputlog"
+	"orange/internal/view/ansi"
 	"orange/internal/view/overview"
 )
 
@@ -142,7 +147,7 @@ func (s *Service) TaskFacts(t *task.Task) overview.Facts {
 	}
 	f := overview.Facts{Work: one.work, Checks: s.checks[t.ID]}
 	s.mu.Unlock()
-	f.Active = s.lastOutputTimes(t)
+	f.Active, f.Output = s.lastOutput(t)
 	f.Absent = s.AbsentAttempts(t)
 	if s.Children != nil {
 		f.Children = s.Children(t)
@@ -161,19 +166,55 @@ func (s *Service) AbsentAttempts(t *task.Task) []int {
 	return s.Absent(t)
 }
 
-// lastOutputTimes returns when the running agents of a task last wrote anything.
-func (s *Service) lastOutputTimes(t *task.Task) map[int]time.Time {
+// lastOutput returns when the running agents of a task last wrote anything, and the last lines of those that write lines.
+func (s *Service) lastOutput(t *task.Task) (times map[int]time.Time, lines map[int]string) {
 	if len(t.Attempts) == 0 {
-		return nil
+		return nil, nil
 	}
-	out := make(map[int]time.Time, len(t.Attempts))
+	times, lines = make(map[int]time.Time, len(t.Attempts)), map[int]string{}
 	for i := range t.Attempts {
 		n := t.Attempts[i].Number
-		if size, at, err := outputlog.Stat(s.Output(t.ID, n)); err == nil && size > 0 {
-			out[n] = at.UTC()
+		file := s.Output(t.ID, n)
+		size, at, err := outputlog.Stat(file)
+		if err != nil || size == 0 {
+			continue
+		}
+		times[n] = at.UTC()
+		if !t.Attempts[i].Ending {
+			if line := lastLine(file); line != "" {
+				lines[n] = line
+			}
 		}
 	}
-	return out
+	return times, lines
+}
+
+// maxTail is how much of the end of an output is read for its last line, in bytes.
+const maxTail = 2 << 10
+
+// cursorMoves matches what programs write that draw a screen instead of lines: sequences that move the cursor or erase.
+var cursorMoves = lazy.NewRegexp(`\x1b\[[0-9;?]*[A-HJKSTf]|\x1b\[\?[0-9;]*[hl]|\x1b[78M]`)
+
+// lastLine returns the last line of an output that has text, or "" if the program draws a screen: its output is then no
+// text to read from the end.
+func lastLine(file string) string {
+	log, err := outputlog.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer log.Close()
+	tail := make([]byte, min(maxTail, log.Size()))
+	n, err := log.ReadAt(tail, log.Size()-int64(len(tail)))
+	if err != nil && !errors.Is(err, io.EOF) || cursorMoves.Match(tail[:n]) {
+		return ""
+	}
+	lines := strings.Split(strings.ToValidUTF8(string(tail[:n]), ""), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if line := strings.TrimSpace(ansi.OneLine(lines[i])); line != "" && (i > 0 || int64(n) == log.Size()) {
+			return line
+		}
+	}
+	return ""
 }
 
 // ChangedSince implements api.Measurements. A task whose agent writes output counts as changed every outputInterval.

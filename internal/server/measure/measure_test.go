@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -509,4 +510,25 @@ func check(t *testing.T, err error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestTheLastLineOfAnOutput(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "output.log")
+	for name, tt := range map[string]struct{ text, want string }{
+		"nothing":            {"", ""},
+		"a line":             {"Running the tests ...\n", "Running the tests ..."},
+		"the last with text": {"one\ntwo\n\n   \n", "two"},
+		"an unfinished line": {"one\ntwo", "two"},
+		"colours":            {"\x1b[32m+ index.go\x1b[0m  42 lines\n", "+ index.go 42 lines"},
+		"a drawn screen":     {"\x1b[2J\x1b[1;1Hmenu\n", ""},
+		"an erased line":     {"10 %\r\x1b[K20 %\n", ""},
+		"a cut line":         {strings.Repeat("x", 3*maxTail), ""},
+		"a line after it":    {strings.Repeat("x", 3*maxTail) + "\nlast\n", "last"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check(t, os.WriteFile(file, []byte(tt.text), 0o600))
+			want(t, strings.Join(strings.Fields(lastLine(file)), " "), tt.want)
+		})
+	}
+	want(t, lastLine(filepath.Join(t.TempDir(), "missing")), "")
 }

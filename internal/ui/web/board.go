@@ -1,18 +1,21 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"time"
 
+	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 	"orange/internal/view/overview"
 )
 
 func (s *Site) boardRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /{$}", s.serveBoard)
+	mux.HandleFunc("GET /moves/{id}", s.serveMoves)
 }
 
 // boardData is the data of the board page.
@@ -28,7 +31,7 @@ type boardData struct {
 	Prev     string    // links of the scrubber, "" if there is none
 	Next     string
 	Here     string // address of this page
-	Drag     bool
+	Closed   string // address of the board with closed tasks
 }
 
 // filter selects the tasks that the board shows.
@@ -36,7 +39,7 @@ type filter struct {
 	Project string
 	Search  string
 	Scope   overview.Scope
-	Group   overview.Grouping
+	Group   overview.Grouping // "": by who must act
 	Wanted  bool
 	AtRow   int64
 	Full    string // the column that is shown in full
@@ -57,8 +60,9 @@ func filterOf(q url.Values) filter {
 	default:
 		f.Scope = overview.Active
 	}
-	if q.Get("group") == string(overview.ProjectRows) {
-		f.Group = overview.ProjectRows
+	switch group := overview.Grouping(q.Get("group")); group {
+	case overview.ProjectRows, overview.StatusGroup:
+		f.Group = group
 	}
 	if n, err := strconv.ParseInt(q.Get("at"), 10, 64); err == nil && n > 0 {
 		f.AtRow = n
@@ -124,7 +128,7 @@ func (s *Site) serveBoard(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, err)
 		return
 	}
-	d := boardData{page: s.pageOf(r, &state), filter: f, At: state.At, Last: state.Row, Drag: f.Group == ""}
+	d := boardData{page: s.pageOf(r, &state), filter: f, At: state.At, Last: state.Row}
 	if d.Past = f.AtRow > 0; d.Past {
 		now := s.newPage(r)
 		d.Last, d.Paused, d.Wants = max(now.Row, state.Row), now.Paused, now.Wants
@@ -133,6 +137,9 @@ func (s *Site) serveBoard(w http.ResponseWriter, r *http.Request) {
 		s.recent.storeState(&state, seen.All)
 	}
 	d.linkMoments()
+	open := f
+	open.Scope = overview.All
+	d.Closed = open.addressAt(f.AtRow)
 	for _, p := range state.Projects {
 		d.Projects = append(d.Projects, p.Name)
 	}
@@ -159,16 +166,21 @@ func (s *Site) fillColumns(r *http.Request, d *boardData, tasks []overview.Row) 
 		now = d.At
 	}
 	rows := overview.ChooseRows(tasks, d.rowChoice())[0].Rows
+	slices.SortStableFunc(rows, func(a, b overview.Row) int { return cmp.Compare(d.orderOf(&a), d.orderOf(&b)) })
 	d.Sum, d.Shown = overview.SumRows(rows), len(rows)
-	if d.Group == overview.ProjectRows {
+	switch d.Group {
+	case overview.ProjectRows:
 		d.Columns = projectColumns(rows)
-	} else {
+	case overview.StatusGroup:
 		d.Columns = s.columnsOf(r.Context(), rows, d.Past)
+	default:
+		d.Columns = whoColumns()
 	}
-	places, unblocks := map[string]int{}, overview.CountSuccessors(tasks)
+	places := map[string]int{}
 	for i := range d.Columns {
 		places[d.Columns[i].Name] = i
 	}
+	makes := s.newCardMaker(&d.filter, tasks, now, d.CSRF)
 	for i := range rows {
 		c := &d.Columns[places[d.columnOf(&rows[i])]]
 		c.Count++
@@ -176,18 +188,43 @@ func (s *Site) fillColumns(r *http.Request, d *boardData, tasks []overview.Row) 
 			c.More++
 			continue
 		}
-		one := s.cardOf(r.Context(), &rows[i], now, d.Past)
-		one.Unblocks = unblocks[rows[i].ID]
-		c.Cards = append(c.Cards, one)
+		c.Cards = append(c.Cards, makes.makeCard(r.Context(), &rows[i]))
 	}
 }
 
 // columnOf returns the name of the column of a row.
 func (f *filter) columnOf(r *overview.Row) string {
-	if f.Group == overview.ProjectRows {
+	switch f.Group {
+	case overview.ProjectRows:
 		return r.Project
+	case overview.StatusGroup:
+		return r.Status
 	}
-	return r.Status
+	return string(whoActs(r))
+}
+
+// orderOf returns the number by which the cards of a column are sorted. Where people must act, the card that waits
+// longest is the first; tasks that were created and not started are the last of those that wait.
+func (f *filter) orderOf(r *overview.Row) int64 {
+	const afterAll = int64(1) << 50
+	switch {
+	case f.Group != overview.NoGroups:
+	case r.Wants.WaitsForPerson() && !r.Asked.IsZero():
+		return r.Asked.UnixMilli()
+	case r.Wants != "":
+		return r.Created.UnixMilli() + afterAll
+	case r.Kind == workflow.Terminal: // the latest first
+		return -r.Since.UnixMilli()
+	}
+	return r.Created.UnixMilli()
+}
+
+func whoColumns() []column {
+	var out []column
+	for _, w := range []who{whoPerson, whoAgents, whoNobody, whoDone} {
+		out = append(out, column{Name: string(w), Title: whoTitles[w], Kind: string(w)})
+	}
+	return out
 }
 
 func projectColumns(rows []overview.Row) []column {
@@ -195,7 +232,7 @@ func projectColumns(rows []overview.Row) []column {
 	for i := range rows {
 		name := rows[i].Project
 		if !slices.ContainsFunc(out, func(c column) bool { return c.Name == name }) {
-			out = append(out, column{Name: name})
+			out = append(out, column{Name: name, Title: name})
 		}
 	}
 	return out
@@ -207,6 +244,9 @@ func (d boardData) FullLink(name string) string {
 	f.Full = name
 	return f.addressAt(f.AtRow)
 }
+
+// ProjectChosen returns the project of the filter.
+func (d boardData) ProjectChosen() string { return d.Project }
 
 // NowLink returns the address of the board in the present.
 func (d boardData) NowLink() string { return d.filter.addressAt(0) }

@@ -1,8 +1,14 @@
 package web_test
 
 import (
-	"orange/internal/core/task"
+	"strings"
 	"testing"
+
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"orange/internal/core/task"
 )
 
 func TestBoardInABrowser(t *testing.T) {
@@ -14,9 +20,16 @@ func TestBoardInABrowser(t *testing.T) {
 		"a page of another journal is loaded anew":          storyReload,
 		"a page that nobody looks at holds no connection":   storyHidden,
 		"a column without cards has room for its own name":  storyEmptyColumn,
+		"a closed gate does not light up":                   storyClosedGate,
+		"a board without states has a tray of them":         storyTray,
+		"a board scrolls while the mouse rests at its edge": storyAutoscroll,
 		"a task that ends stays where what is over is seen": storyOver,
 	} {
-		t.Run(name, func(t *testing.T) { story(t, newTab(t, browser, newEnv(t, newBoardBackend(t)))) })
+		t.Run(name, func(t *testing.T) {
+			b := newTab(t, browser, newEnv(t, newBoardBackend(t)))
+			b.open("/?group=status")
+			story(t, b)
+		})
 	}
 }
 
@@ -35,7 +48,7 @@ func storyLastMoment(t *testing.T, b *tab) {
 	b.wait(`window.asked === 1`)
 	for _, step := range []string{"2", "3"} {
 		eval[bool](b, `goTo(`+step+`)`)
-		b.wait(`location.search === "?at=` + step + `"`)
+		b.wait(`location.search.includes("at=` + step + `")`)
 	}
 	eval[bool](b, `openGate(), true`)
 	b.wait(`document.getElementById("moment").textContent.includes("· 3 of 5")`)
@@ -64,18 +77,18 @@ func storyCounts(t *testing.T, b *tab) {
 func storyEnd(t *testing.T, b *tab) {
 	b.wait(`"connected" in document.body.dataset`)
 	b.wait(`document.getElementById("t-` + reviewingTask + `").dataset.m.includes("cancelled")`)
-	b.drag("#t-"+reviewingTask+" .t", `[data-col="done"] h2`, true)
-	b.wait(`document.getElementById("ask").open && document.querySelector("#ask details[data-to=done]").open`)
+	b.drag("#t-"+reviewingTask+" .t", `[data-col="cancelled"] h2`, true)
+	b.wait(`document.getElementById("ask").open && document.querySelector("#ask details[data-to=cancelled]").open`)
 	b.shot("ask-end")
 	if heard := b.env.backend.last(); heard.Kind != "" {
 		t.Errorf("the server heard %+v", heard)
 	}
-	if eval[bool](b, `document.querySelector("#ask details[data-to=cancelled]").open`) {
+	if eval[bool](b, `document.querySelector("#ask details[data-to=done]").open`) {
 		t.Error("the other question is open, too")
 	}
-	eval[bool](b, `document.querySelector('#ask button[value="move:done"]').click(), true`)
+	eval[bool](b, `document.querySelector('#ask button[value="move:cancelled"]').click(), true`)
 	b.wait(`!document.getElementById("ask").open && !document.getElementById("t-` + reviewingTask + `")`)
-	if got := b.env.backend.last(); got.To != "done" {
+	if got := b.env.backend.last(); got.To != "cancelled" {
 		t.Errorf("the server heard %+v", got)
 	}
 	b.quiet()
@@ -126,9 +139,9 @@ func storyEmptyColumn(t *testing.T, b *tab) {
 			const out = [], col = [...document.querySelectorAll(".col")].pop();
 			for (const name of ["clarification", "implementing", "needs-attention", "planning-review"]) {
 				col.classList.add("empty");
-				col.querySelector("h2").firstChild.data = name + " ";
+				col.querySelector(".name").firstChild.data = name;
 				const range = document.createRange();
-				range.selectNodeContents(col.querySelector("h2").firstChild);
+				range.selectNodeContents(col.querySelector(".name").firstChild);
 				const words = name.split("-").length;
 				if (new Set([...range.getClientRects()].map((r) => r.top)).size > words) out.push(name);
 			}
@@ -142,11 +155,65 @@ func storyEmptyColumn(t *testing.T, b *tab) {
 }
 
 func storyOver(t *testing.T, b *tab) {
-	b.open("/?scope=all")
+	b.open("/?scope=all&group=status")
 	b.wait(`"connected" in document.body.dataset`)
 	b.env.backend.Change(reviewingTask, func(t *task.Task) {
 		t.Status = "done"
 	})
 	b.wait(inColumn(reviewingTask, "done"))
+	b.quiet()
+}
+
+// storyClosedGate lifts a card whose gate is closed: its column does not light up, and a drop says why.
+func storyClosedGate(t *testing.T, b *tab) {
+	locked := b.env.backend.AddWorkflow(t, "t.yaml", strings.ReplaceAll(boardWorkflow, "complete, by: [human, engine]}", "complete, by: [human, engine], gate: merged}"))
+	b.env.backend.Change(pendingTask, func(t *task.Task) { t.WorkflowHash = locked.Hash })
+	b.wait(`"connected" in document.body.dataset`)
+	b.drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, false)
+	b.wait(`[...document.querySelectorAll(".drop.can")].map(c => c.dataset.col).join() === "cancelled"`)
+	if !eval[bool](b, `document.querySelector('[data-col="working"]').classList.contains("shut")`) {
+		t.Error("the column with the closed gate is not marked")
+	}
+	b.drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, true)
+	b.wait(`document.querySelector("#t-` + pendingTask + ` .no")?.textContent.startsWith("cannot move to working: ")`)
+	if len(b.env.backend.heard) > 0 {
+		t.Errorf("the server heard %+v", b.env.backend.heard)
+	}
+	overlap := `(() => { const a = document.querySelector("#t-` + pendingTask + ` .mv").getBoundingClientRect(), n = document.querySelector("#t-` + pendingTask + ` .no").getBoundingClientRect(); return a.bottom > n.top && n.bottom > a.top && a.right > n.left; })()`
+	if eval[bool](b, overlap) {
+		t.Error("Move covers the refusal")
+	}
+	b.shot("closed-gate")
+	b.quiet()
+}
+
+// storyTray drags a card of the board by who must act onto a state of the tray.
+func storyTray(t *testing.T, b *tab) {
+	b.open("/")
+	b.wait(`"connected" in document.body.dataset`)
+	if got := eval[string](b, `[...document.querySelectorAll(".col")].map((c) => c.dataset.col + " " + c.querySelector(".n").textContent).join()`); got != "need 2,work 1,wait 1,done 0" {
+		t.Errorf("columns: %s", got)
+	}
+	b.drag("#t-"+pendingTask+" .t", `[data-col="need"] h2`, false)
+	b.wait(`document.querySelector('.tray [data-to="working"]')?.classList.contains("can")`)
+	b.shot("tray")
+	x, y := b.at(`.tray [data-to="working"]`)
+	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y, chromedp.ButtonLeft), chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, x, y, chromedp.ButtonLeft))
+	b.wait(`document.getElementById("said")?.textContent === "fix-login: pending → working"`)
+	b.wait(`!document.querySelector(".tray") && document.querySelector(".toast a").getAttribute("href") === "/tasks/` + pendingTask + `"`)
+	b.wait(`!document.querySelector(".toast")`) // it leaves by itself
+	b.quiet()
+}
+
+// storyAutoscroll holds a card still near the edge of a board that is wider than the window.
+func storyAutoscroll(t *testing.T, b *tab) {
+	b.size(720, 700)
+	b.wait(`"connected" in document.body.dataset && document.getElementById("board").scrollWidth > document.getElementById("board").clientWidth`)
+	x, y := b.at("#t-" + pendingTask + " .t")
+	b.do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y), chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y, chromedp.ButtonLeft),
+		chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, 715, y+20, chromedp.ButtonLeft))
+	b.wait(`(() => { const board = document.getElementById("board"); return board.scrollLeft + board.clientWidth >= board.scrollWidth - 1; })()`)
+	b.do(chromedp.KeyEvent(kb.Escape))
+	b.wait(`!document.querySelector(".ghost")`)
 	b.quiet()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"orange/internal/core/task"
+	"orange/internal/ui/web"
 )
 
 // inColumn is an expression that says whether a task is in a column.
@@ -47,7 +48,13 @@ func TestBrowser(t *testing.T) {
 		"markup in texts is text":                              storyMarkup,
 		"pages have a look":                                    storyPictures,
 	} {
-		t.Run(name, func(t *testing.T) { story(t, newTab(t, browser, newEnv(t, newBoardBackend(t)))) })
+		t.Run(name, func(t *testing.T) {
+			b := newTab(t, browser, newEnv(t, newBoardBackend(t), func(o *web.SiteOptions) { o.Dev = true }))
+			if name != "the token is taken out of the address" {
+				b.open("/?group=status")
+			}
+			story(t, b)
+		})
 	}
 	t.Run("everything can be read and asked for without script", func(t *testing.T) { storyNoScript(t, browser) })
 }
@@ -94,9 +101,7 @@ func storyLive(t *testing.T, b *tab) {
 func storyDrag(t *testing.T, b *tab) {
 	b.wait(`"connected" in document.body.dataset`)
 	b.drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, false)
-	if got := eval[string](b, `[...document.querySelectorAll(".col.can")].map(c => c.dataset.col).join()`); got != "working,cancelled" {
-		t.Errorf("columns that light up: %q", got)
-	}
+	b.wait(`[...document.querySelectorAll(".drop.can")].map(c => c.dataset.col).join() === "working,cancelled"`)
 	b.shot("dragging")
 	b.drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, true)
 	b.wait(inColumn(pendingTask, "working"))
@@ -153,7 +158,7 @@ func storyKeyboard(t *testing.T, b *tab) {
 	eval[bool](b, `document.querySelector("#t-`+pendingTask+` .t").focus(), true`)
 	b.do(chromedp.KeyEvent(kb.ArrowRight))
 	b.wait(`document.activeElement.closest(".card")?.id === "t-` + workingTask + `"`)
-	b.do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // from the card to its move
+	b.do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // from the card over its button to its move
 	b.wait(`document.getElementById("ask").open && document.activeElement.value === "move:working"`)
 	b.do(chromedp.KeyEvent(kb.Escape))
 	b.wait(`!document.getElementById("ask").open && document.activeElement.className === "mv"`)
@@ -168,14 +173,15 @@ func storyKeyboard(t *testing.T, b *tab) {
 func storyInbox(t *testing.T, b *tab) {
 	b.open("/inbox")
 	b.do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "blue"))
-	eval[bool](b, `document.querySelector("#i-`+askingTask+` button[value=answer]").click(), true`)
+	eval[bool](b, `document.querySelector("#item-`+askingTask+` button[value=answer]").click(), true`)
 	b.wait(`!document.getElementById("i-` + askingTask + `")`)
 	if got := b.env.backend.last(); got.Verb != "answer" || got.Note != "blue" {
 		t.Errorf("the server heard %+v", got)
 	}
 	b.wait(`document.getElementById("wants").textContent === "1"`)
-	eval[bool](b, `document.querySelector("#i-`+reviewingTask+` button[value=request-changes]").click(), true`)
-	b.wait(`document.querySelector("#i-` + reviewingTask + ` .answer").textContent.includes("write some text")`)
+	b.wait(`document.getElementById("item-` + reviewingTask + `")`) // the next item
+	eval[bool](b, `document.querySelector("#item-`+reviewingTask+` button[value=request-changes]").click(), true`)
+	b.wait(`document.querySelector("#act-` + reviewingTask + ` > .answer").textContent.includes("write some text")`)
 	b.quiet("400")
 }
 
@@ -236,7 +242,7 @@ func storyFlood(t *testing.T, b *tab) {
 	for i := range 200 {
 		b.env.backend.add(task.Task{ID: task.ID(fmt.Sprintf("G%020d", i)), Project: "shop", Branch: "g", Summary: "one of many", Status: "pending"})
 	}
-	b.open("/")
+	b.open("/?group=status")
 	b.wait(`"connected" in document.body.dataset`)
 	eval[bool](b, `(() => { window.longest = 0; let last = performance.now(); const f = (now) => { window.longest = Math.max(window.longest, now - last); last = now; requestAnimationFrame(f); }; requestAnimationFrame(f); return true; })()`)
 	for i := range 5000 {
@@ -256,7 +262,7 @@ func storyFlood(t *testing.T, b *tab) {
 func storyThousand(t *testing.T, b *tab) {
 	crowd(b.env.backend)
 	for range 3 {
-		b.open("/")
+		b.open("/?group=status")
 		b.wait(`performance.getEntriesByName("first-contentful-paint").length > 0 && "connected" in document.body.dataset`)
 		t.Logf("first paint after %.0f ms, of which the server took %.0f; %.0f bytes", eval[float64](b, `performance.getEntriesByName("first-contentful-paint")[0].startTime`),
 			eval[float64](b, `performance.getEntriesByType("navigation")[0].responseStart`), eval[float64](b, `performance.getEntriesByType("navigation")[0].decodedBodySize`))
@@ -287,7 +293,7 @@ func storyMarkup(t *testing.T, b *tab) {
 
 // storyAccessible checks what the browser exposes to assistive technology.
 func storyAccessible(t *testing.T, b *tab) {
-	for _, path := range []string{"/", "/inbox", "/fleet", "/new", "/move/" + pendingTask, "/nothing", "/?at=2"} {
+	for _, path := range []string{"/", "/?group=status", "/inbox", "/inbox?item=" + reviewingTask, "/fleet", "/new", "/projects/new", "/stats", "/workflows", "/style", "/move/" + pendingTask, "/nothing", "/?at=2"} {
 		b.open(path)
 		var nodes []*accessibility.Node
 		b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -295,7 +301,7 @@ func storyAccessible(t *testing.T, b *tab) {
 			nodes = out.Nodes
 			return err
 		}))
-		roles := map[string]int{}
+		roles, landmarks := map[string]int{}, map[string]int{}
 		for _, n := range nodes {
 			if n.Ignored || n.Role == nil {
 				continue
@@ -307,7 +313,14 @@ func storyAccessible(t *testing.T, b *tab) {
 				name = strings.Trim(string(n.Name.Value), `"`)
 			}
 			switch role {
-			case "textbox", "searchbox", "combobox", "checkbox", "slider", "button", "link", "dialog", "navigation", "region", "search":
+			case "region", "navigation", "search", "complementary":
+				if landmarks[role+" "+name]++; landmarks[role+" "+name] > 1 {
+					t.Errorf("%s: two landmarks %s are named %q", path, role, name)
+				}
+				if name == "" {
+					t.Errorf("%s: a %s has no name", path, role)
+				}
+			case "textbox", "searchbox", "combobox", "checkbox", "slider", "button", "link", "dialog":
 				if name == "" {
 					t.Errorf("%s: a %s has no name", path, role)
 				}
@@ -344,7 +357,7 @@ func storyAccessible(t *testing.T, b *tab) {
 func storyPictures(t *testing.T, b *tab) {
 	for _, look := range []string{"light", "dark"} {
 		b.media("prefers-color-scheme", look)
-		for name, path := range map[string]string{"board": "/", "inbox": "/inbox", "fleet": "/fleet", "new": "/new", "move": "/move/" + reviewingTask, "error": "/nothing"} {
+		for name, path := range map[string]string{"board": "/", "states": "/?group=status", "inbox": "/inbox", "fleet": "/fleet", "new": "/new", "project": "/projects/new", "style": "/style", "move": "/move/" + reviewingTask, "error": "/nothing"} {
 			b.open(path)
 			for _, size := range [][2]int64{{1280, 800}, {390, 800}} {
 				b.size(size[0], size[1])
@@ -400,14 +413,14 @@ func storyNoScript(t *testing.T, browser context.Context) {
 			t.Errorf("%s does not say %q: %s", path, want, got)
 		}
 	}
-	b.open("/")
+	b.open("/?group=status")
 	b.do(chromedp.Click(chromedp.CSS("#t-"+pendingTask+" .mv")), chromedp.WaitVisible(chromedp.CSS(`button[value="move:working"]`)), chromedp.Click(chromedp.CSS(`button[value="move:working"]`)),
-		chromedp.WaitVisible(chromedp.CSS(`[data-col="working"] #t-`+pendingTask)))
+		chromedp.WaitVisible(chromedp.CSS(`#t-`+pendingTask)))
 	if got := w.last(); got.To != "working" {
 		t.Errorf("the server heard %+v", got)
 	}
 	b.open("/inbox")
-	b.do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "green"), chromedp.Click(chromedp.CSS("#i-"+askingTask+" button[value=answer]")), chromedp.WaitNotPresent(chromedp.CSS("#i-"+askingTask)))
+	b.do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "green"), chromedp.Click(chromedp.CSS("#item-"+askingTask+" button[value=answer]")), chromedp.WaitNotPresent(chromedp.CSS("#i-"+askingTask)))
 	if got := w.last(); got.Note != "green" {
 		t.Errorf("the server heard %+v", got)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,45 +27,137 @@ type card struct {
 	Order   int64  // sorts the cards of a column
 	Moves   string // states the card can be dragged to
 	Notes   string // those of Moves that open a form first
+	Project string
+	Branch  string
+	Status  string
+	Kind    workflow.Kind
 	Title   string
-	Where   string
-	Life    string // the colour in words, for screen readers
-	Act     string // who must act
-	Why     string
-	PR      string
-	PRURL   string
-	Checks  string
-	Facts   string // size of the branch, and the cost
-	Since   string // ISO
-	Age     string
-	Can     bool // a person can move the task
-	Tracker string
 
-	Unblocks int // how many tasks wait for this one
+	Life      string // what its agents do, or why nothing happens
+	LifeClass string
+	Since     string // of the life, ISO
+	Age       string
+	Output    string // the last line that its agent wrote
+
+	Act     string // the word of the button, "" if a person need not act
+	ActIcon string
+	ActHref string // "" if the button starts the task
+	CSRF    string // of the form that starts the task
+	Why     string
+
+	PR, PRURL      string
+	Checks         string // of the pull request
+	Commits        string
+	Added, Deleted int
+	Check          string // of the checks that Orange runs
+	CheckClass     string
+	Cost           string
+	Waits          string // what it waits for: another task, or its place in the landing queue
+	Unblocks       int    // how many tasks wait for this one
+	Can            bool   // a person can move the task
 }
 
-// cardOf returns the card of a row. A card of the past offers no moves.
-func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past bool) card {
+// A cardMaker makes the cards of a board.
+type cardMaker struct {
+	site   *Site
+	now    time.Time
+	past   bool   // cards of the past offer no actions
+	csrf   string // of the session
+	filter *filter
+	all    []overview.Row // every task, shown or not
+	counts map[task.ID]int
+}
+
+func (s *Site) newCardMaker(f *filter, all []overview.Row, now time.Time, csrf string) *cardMaker {
+	return &cardMaker{site: s, now: now, csrf: csrf, filter: f, past: f.AtRow > 0, all: all, counts: overview.CountSuccessors(all)}
+}
+
+// makeCard returns the card of a row.
+func (m *cardMaker) makeCard(ctx context.Context, r *overview.Row) card {
 	c := card{
-		ID: string(r.ID), Short: humanize.ShortID(string(r.ID)), Order: r.Created.UnixMilli(), Title: titleText(r), Where: r.Project + "/" + r.Branch, Why: r.Why,
-		Since: r.Since.UTC().Format(time.RFC3339), Age: humanize.FormatAge(now, r.Since), Facts: factsOf(r), Tracker: r.Tracker,
+		ID: string(r.ID), Short: humanize.ShortID(string(r.ID)), Order: m.filter.orderOf(r), Title: titleText(r), Project: r.Project, Branch: r.Branch, Status: r.Status, Kind: r.Kind, Why: r.Why,
+		Unblocks: m.counts[r.ID],
 	}
-	c.Class, c.Life = lifeOf(r)
+	c.describeLife(r, m.now)
+	c.describeWork(r)
 	switch {
-	case r.Wants == explain.ItemStart:
-		c.Act, c.Why = "not started", r.Text
-	case r.Wants != "":
-		c.Class += " wants"
-		c.Act, c.Why = r.Wants.Info().Badge, r.Text
 	case r.Landing != nil:
-		c.Act, c.Why = "landing", r.Landing.Text
+		c.Waits = narrate.DescribePlace(overview.PlaceOf(m.all, r))
 	case r.Queued:
-		c.Act = cmp.Or(narrate.DescribeAfter(r.After), "queued")
-	case r.Paused:
-		c.Act = "paused"
-	case r.Owner != "nobody" && !strings.HasPrefix(c.Life, r.Owner+" "):
-		c.Act = r.Owner
+		c.Waits = narrate.DescribeAfter(r.After)
 	}
+	if r.Wants != "" && !m.past {
+		look := lookOf(r.Wants)
+		c.Act, c.ActIcon, c.Why = look.Action, look.Icon, r.Text
+		switch r.Wants {
+		case explain.ItemStart:
+			c.CSRF = m.csrf
+		case explain.ItemReview:
+			c.ActHref = "/tasks/" + c.ID
+		default:
+			c.ActHref = "/inbox?item=" + c.ID
+		}
+	}
+	if r.Wants.WaitsForPerson() {
+		c.Class += " wants"
+	}
+	if !m.past {
+		c.Can = len(r.Moves) > 0
+		c.Moves, c.Notes = moveTargets(r.Moves, m.site.endPredicate(ctx, r.WorkflowHash))
+	}
+	return c
+}
+
+// describeLife says in one line what the agents of a task do, or why nothing happens, and since when.
+func (c *card) describeLife(r *overview.Row, now time.Time) {
+	since := r.Since
+	c.Class = string(r.Life)
+	switch {
+	case r.Life == overview.Dead:
+		c.Life, c.LifeClass = "the agent died", "dead"
+	case r.Life == overview.Alive:
+		c.Life, c.LifeClass = "at work", "alive"
+		for i := range r.Attempts {
+			a := &r.Attempts[i]
+			if a.Ending {
+				continue
+			}
+			since, c.Output = a.Since, a.Output
+			c.Life = strings.TrimSpace(a.Role + " " + conditionText(a.Condition))
+			if a.Idle() || a.Blocked() {
+				c.LifeClass, c.Output = "", ""
+			}
+			break
+		}
+	case r.Paused:
+		c.Life = "paused"
+	case r.Queued:
+		c.Life = "queued"
+	case r.Wants == explain.ItemStart:
+		c.Life = "not started"
+	case r.Kind != workflow.Terminal && r.Owner != "nobody" && !r.Wants.WaitsForPerson():
+		c.Life = "waits for " + r.Owner
+	}
+	c.Since, c.Age = isoTime(since), humanize.FormatAge(now, since)
+}
+
+// conditionText returns the condition of an agent in words.
+func conditionText(condition string) string {
+	if condition == "" || condition == task.Running {
+		return "at work"
+	}
+	return strings.ReplaceAll(condition, "_", " ")
+}
+
+// describeWork says how large the work is, what it cost, and what checked it.
+func (c *card) describeWork(r *overview.Row) {
+	if w := r.Work; w != nil && (w.Commits > 0 || w.Added > 0 || w.Deleted > 0) {
+		c.Commits, c.Added, c.Deleted = humanize.Plural(w.Commits, "commit"), w.Added, w.Deleted
+	}
+	if r.Spent.CostMicroUSD > 0 {
+		c.Cost = formatMoney(r.Spent.CostMicroUSD)
+	}
+	c.Check, c.CheckClass = checksText(r)
 	if p := r.PR; p != nil {
 		c.PR, c.PRURL = "PR", safeURL(p.URL)
 		if p.Number > 0 {
@@ -75,12 +168,10 @@ func (s *Site) cardOf(ctx context.Context, r *overview.Row, now time.Time, past 
 		}
 		c.Checks = p.Checks
 	}
-	if !past {
-		c.Can = len(r.Moves) > 0
-		c.Moves, c.Notes = moveTargets(r.Moves, s.endPredicate(ctx, r.WorkflowHash))
-	}
-	return c
 }
+
+// HasDiff reports whether the size of the work is known.
+func (c card) HasDiff() bool { return c.Commits != "" }
 
 // moveTargets returns the target states of moves, separated by blanks for an attribute, and those of
 // them that open a form first: sending work back needs a note, and ending a task must not happen by
@@ -131,47 +222,48 @@ func titleText(r *overview.Row) string {
 	return cmp.Or(r.Summary, r.Branch, string(r.ID))
 }
 
-// lifeOf returns the condition of a task's agents, as a CSS class and in words.
-func lifeOf(r *overview.Row) (class, words string) {
-	switch r.Life {
-	case overview.Dead:
-		return "dead", "the agent died"
-	case overview.Alive:
-		for _, a := range r.Attempts {
-			if !a.Ending {
-				return "alive", strings.TrimSpace(a.Role + " " + strings.ReplaceAll(cmp.Or(a.Condition, "at work"), "_", " "))
-			}
-		}
-		return "alive", "at work"
-	}
-	return "none", ""
-}
-
-// factsOf returns the size of a task's branch and what the task cost, as text.
-func factsOf(r *overview.Row) string {
-	var out []string
-	if w := r.Work; w != nil && (w.Commits > 0 || w.Added > 0 || w.Deleted > 0) {
-		out = append(out, humanize.Plural(w.Commits, "commit"), fmt.Sprintf("+%d −%d", w.Added, w.Deleted))
-	}
-	if text := checksText(r); text != "" {
-		out = append(out, text)
-	}
-	if r.Spent.CostMicroUSD > 0 {
-		out = append(out, formatMoney(r.Spent.CostMicroUSD))
-	}
-	return strings.Join(out, " · ")
-}
-
-// checksText returns how the checks of a task stand, in a few words without a time that passes.
-func checksText(r *overview.Row) string {
+// checksText returns how the checks of a task stand, in a few words without a time that passes, and the class of their
+// badge.
+func checksText(r *overview.Row) (text, class string) {
 	c := r.NotableCheck()
 	switch {
+	case c != nil && c.Failed():
+		return c.Name + " " + c.State, "bad"
 	case c != nil:
-		return c.Name + " " + c.State
+		return c.Name + " " + c.State, ""
 	case r.ChecksPassed():
-		return humanize.Plural(len(r.Checks), "check") + " passed"
+		return humanize.Plural(len(r.Checks), "check") + " passed", "good"
 	}
-	return ""
+	return "", ""
+}
+
+// openMoves is the answer about the moves of a task whose gates were evaluated now.
+type openMoves struct {
+	Open   []string          `json:"open"`
+	Closed map[string]string `json:"closed"` // the reason, by target state
+}
+
+// serveMoves says which moves of a task are open. The rows of the board say only which moves a person may request: the
+// gates of a move are evaluated when a card is lifted.
+func (s *Site) serveMoves(w http.ResponseWriter, r *http.Request) {
+	x, err := s.o.API.ExplainTask(r.Context(), r.PathValue("id"))
+	if err != nil {
+		s.writeError(w, r, err)
+		return
+	}
+	out := openMoves{Open: []string{}, Closed: map[string]string{}}
+	for _, e := range x.Edges {
+		if !slices.Contains(strings.Split(e.By, ", "), string(task.Human)) { // an edge of the engine is no move of a person
+			continue
+		}
+		if e.Open {
+			out.Open = append(out.Open, e.To)
+			delete(out.Closed, e.To)
+		} else if !slices.Contains(out.Open, e.To) {
+			out.Closed[e.To] = fmt.Sprintf("cannot move to %s: %s", e.To, e.Closed)
+		}
+	}
+	s.writeJSON(w, http.StatusOK, out)
 }
 
 // rowOf returns the row of one task, and a page about it.

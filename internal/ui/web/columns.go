@@ -12,8 +12,9 @@ import (
 
 // column is a column of the board.
 type column struct {
-	Name  string
-	Kind  workflow.Kind
+	Name  string // identifies it
+	Title string
+	Kind  string // of its state, or who must act: the colour of its dot
 	Cards []card
 	Count int // all cards, shown or not
 	More  int // cards that are not shown
@@ -91,8 +92,8 @@ func (s *Site) columnsOf(ctx context.Context, rows []overview.Row, past bool) []
 		if !shown {
 			continue
 		}
-		c := column{Name: name, Kind: kinds[name]}
-		c.place = [2]int{overview.KindPlace(c.Kind), places[name]}
+		c := column{Name: name, Title: name, Kind: string(kinds[name])}
+		c.place = [2]int{overview.KindPlace(kinds[name]), places[name]}
 		if len(names) <= 1 {
 			c.place = [2]int{0, places[name]}
 		}

@@ -21,7 +21,9 @@ import (
 	"orange/internal/ui/apitest"
 	"orange/internal/ui/client"
 	"orange/internal/ui/web"
+	"orange/internal/view/ansi"
 	"orange/internal/view/overview"
+	"orange/internal/wire"
 )
 
 const token = "a-token-of-the-tests"
@@ -45,6 +47,8 @@ type backend struct {
 	headers []http.Header // of every request
 	paths   []string      // likewise, with their queries
 	typed   []string      // into terminals, behind the role
+	screen  wire.Screen   // of every terminal
+	keys    []string      // pressed in terminals
 	code    string        // that every signal must give back, "" for none
 	refusal string        // why a signal is refused, in place of the engine's words
 	read    func()        // called when a journal was read, unless nil
@@ -206,6 +210,43 @@ func (s terminals) TypeText(_ context.Context, t task.Task, role, text string) e
 	defer s.w.mu.Unlock()
 	s.w.typed = append(s.w.typed, role+": "+text)
 	return nil
+}
+
+// ReadScreen implements api.Screens.
+func (s terminals) ReadScreen(context.Context, task.Task, string) (wire.Screen, error) {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	return s.w.screen, nil
+}
+
+// PressKey implements api.Screens.
+func (s terminals) PressKey(_ context.Context, t task.Task, in wire.KeyInput) error {
+	s.w.mu.Lock()
+	shown := s.w.screen.Seen
+	if shown == in.Seen {
+		s.w.keys = append(s.w.keys, in.Role+": "+in.Key)
+	}
+	s.w.mu.Unlock()
+	if shown != in.Seen {
+		return task.Mistakef("the terminal shows something else now: look again")
+	}
+	s.w.Change(t.ID, func(t *task.Task) { // the agent continues
+		t.Attempts = slices.Clone(t.Attempts)
+		t.Attempts[0].Condition = task.Condition{Name: task.Running}
+	})
+	return nil
+}
+
+// askPermission lets the worker of a task open a dialog.
+func (w *backend) askPermission(id task.ID) {
+	w.mu.Lock()
+	w.screen = wire.Screen{Attempt: 1, Role: "worker", Alive: true, Dialog: true, Seen: "dialog-1", Lines: []ansi.Line{{{Text: "rm -rf <build>"}}, {{Text: "Do you want to proceed?"}}, {}},
+		Choices: []ansi.DialogChoice{{Key: "1", Label: "Yes"}, {Key: "2", Label: "No, <b>stop</b>"}}}
+	w.mu.Unlock()
+	w.Change(id, func(t *task.Task) {
+		t.Attempts = slices.Clone(t.Attempts)
+		t.Attempts[0].Condition = task.Condition{Name: task.WaitingPermission, Since: epoch}
+	})
 }
 
 // last returns the last signal that was submitted.

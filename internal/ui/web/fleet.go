@@ -1,8 +1,11 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,8 +24,10 @@ type fleetData struct {
 	Agents   []agent
 	Pools    []pool
 	Sum      overview.Summary
-	Tokens   int64
-	Cost     string // of the attempts that are running
+	AtWork   int    // agents that are neither idle nor blocked
+	Tokens   string // of the attempts that are running
+	Cost     string // likewise
+	Today    string // cost of open tasks today
 	AllSpent string // of all tasks that are not over
 }
 
@@ -30,7 +35,8 @@ type fleetData struct {
 type agent struct {
 	ID, Title, Where, Status string
 	Number                   int
-	Role, Harness            string
+	Role                     string
+	Harness, HarnessFull     string // the name, and as it is configured
 	Mood, Detail             string
 	Class                    string
 	Since, Age               string
@@ -45,6 +51,7 @@ type pool struct {
 	Name, Path   string
 	Used, Total  int
 	Queued       int
+	Wants        int // tasks that wait for a person
 	Agents       int
 	Attempts     int // today
 	MaxAttempts  int
@@ -60,21 +67,23 @@ func (s *Site) serveFleet(w http.ResponseWriter, r *http.Request) {
 	}
 	d := fleetData{page: s.pageOf(r, &state), Sum: overview.SumRows(state.Tasks)}
 	d.Topic = "all"
-	var live, all int64
+	var live, all, today, tokens int64
 	for i := range state.Tasks {
 		row := &state.Tasks[i]
 		all += row.Spent.CostMicroUSD
+		today += row.Today
 		for _, a := range row.Attempts {
 			d.Agents = append(d.Agents, agentOf(row, a, d.Now))
 			live += a.Usage.CostMicroUSD
-			d.Tokens += totalTokens(a)
+			tokens += totalTokens(a)
 		}
 	}
-	d.Cost, d.AllSpent = formatMoney(live), formatMoney(all)
+	d.AtWork = max(0, d.Sum.Agents-d.Sum.Idle-d.Sum.Blocked)
 	slices.SortStableFunc(d.Agents, func(a, b agent) int { return strings.Compare(a.Since, b.Since) })
 	for _, p := range state.Projects {
 		d.Pools = append(d.Pools, poolOf(&state, p))
 	}
+	d.Cost, d.AllSpent, d.Today, d.Tokens = formatMoney(live), formatMoney(all), formatMoney(today), formatCount(tokens)
 	s.renderPage(w, r, http.StatusOK, "fleet", d)
 }
 
@@ -83,7 +92,7 @@ func totalTokens(a overview.Attempt) int64 { return int64(a.Usage.InputTokens + 
 func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 	out := agent{
 		ID: string(row.ID), Title: titleText(row), Where: row.Project + "/" + row.Branch, Status: row.Status,
-		Number: a.Number, Role: a.Role, Harness: row.Harness, Mood: strings.ReplaceAll(a.Condition, "_", " "), Detail: a.Detail,
+		Number: a.Number, Role: a.Role, Harness: harnessName(row.Harness), HarnessFull: row.Harness, Mood: conditionText(a.Condition), Detail: a.Detail,
 		Since: isoTime(a.Since), Age: humanize.FormatAge(now, a.Since), Active: isoTime(a.Active), Quiet: humanize.FormatAge(now, a.Active), Tokens: totalTokens(a), Cost: formatMoney(a.Usage.CostMicroUSD),
 	}
 	switch {
@@ -93,11 +102,10 @@ func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 		out.Class = "dead"
 	case task.NeedsPerson(a.Condition):
 		out.Class = "wants"
+	case a.Idle() || a.Blocked():
+		out.Class = "none"
 	default:
 		out.Class = "alive"
-	}
-	if out.Mood == "" {
-		out.Mood = "at work"
 	}
 	if t := row.Deadline; t != nil && !t.At.IsZero() {
 		out.Due, out.DueIn, out.DueWhat = isoTime(t.At), humanize.DescribeUntil(now, t.At), t.What
@@ -107,19 +115,47 @@ func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 
 func poolOf(state *overview.State, p overview.Project) pool {
 	out := pool{Name: p.Name, Path: p.Path, Used: state.UsedWorkspaces(p.Name), Total: p.Pool, Attempts: p.DayAttempts, MaxAttempts: p.Day.DayAttempts}
+	var today int64
 	for i := range state.Tasks {
 		if r := &state.Tasks[i]; r.Project == p.Name {
+			today += r.Today
+			if r.Wants.WaitsForPerson() {
+				out.Wants++
+			}
 			if r.Queued {
 				out.Queued++
 			}
 			out.Agents += len(r.Attempts)
 		}
 	}
-	if p.Day.DayMicros > 0 {
+	out.Spent = formatMoney(today)
+	if p.Day.DayMicros > 0 { // with a budget the closed tasks count, too
 		out.Spent, out.Limit = formatMoney(p.DayMicros), formatMoney(p.Day.DayMicros)
 		out.Percent = int(min(100, p.DayMicros*100/p.Day.DayMicros))
 	}
 	return out
+}
+
+// formatCount formats a large number in few characters.
+func formatCount(n int64) string {
+	switch {
+	case n >= 10_000_000:
+		return fmt.Sprintf("%dM", n/1_000_000)
+	case n >= 1_000_000:
+		return fmt.Sprintf("%.1fM", float64(n)/1e6)
+	case n >= 10_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// harnessName returns the name of a harness without the path of its program or its file.
+func harnessName(harness string) string {
+	kind, file, found := strings.Cut(harness, ":")
+	if !found {
+		return path.Base(harness)
+	}
+	return strings.TrimSuffix(path.Base(file), path.Ext(file)) + " (" + kind + ")"
 }
 
 // isoTime formats a time for scripts. It returns "" for the zero time.

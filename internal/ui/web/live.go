@@ -41,7 +41,7 @@ func (s *Site) serveLive(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, err)
 		return
 	}
-	v := &viewer{s: s, w: w, flush: flusher, topic: r.URL.Query().Get("topic"), filter: filterOf(r.URL.Query()), page: s.pages["board"]}
+	v := &viewer{s: s, w: w, flush: flusher, topic: r.URL.Query().Get("topic"), filter: filterOf(r.URL.Query()), page: s.pages["board"], csrf: s.csrfOf(r)}
 	if v.topic == "board" {
 		if v.state, err = s.stateOf(r.Context(), v.filter.stateQuery().All, after); err != nil {
 			s.writeError(w, r, err)
@@ -162,6 +162,7 @@ type viewer struct {
 	page   *template.Template // template of the board
 	state  overview.State     // all tasks, whether the board shows them or not
 	paused *bool
+	csrf   string
 }
 
 // A fragment is the HTML of a card, and where the card belongs.
@@ -222,7 +223,7 @@ func (v *viewer) renderBoardNews(ctx context.Context, c *overview.Change) (board
 		return out, err
 	}
 	out.Sum = text.String()
-	changed, unblocks := v.withPredecessors(c.Tasks), overview.CountSuccessors(v.state.Tasks)
+	changed, makes := v.withPredecessors(c.Tasks), v.s.newCardMaker(&v.filter, v.state.Tasks, v.s.o.Now(), v.csrf)
 	shown := overview.ChooseRows(changed, v.filter.rowChoice())[0].Rows
 	for i := range c.Tasks {
 		if !slices.ContainsFunc(shown, func(r overview.Row) bool { return r.ID == c.Tasks[i].ID }) {
@@ -231,9 +232,7 @@ func (v *viewer) renderBoardNews(ctx context.Context, c *overview.Change) (board
 	}
 	for i := range shown {
 		text.Reset()
-		one := v.s.cardOf(ctx, &shown[i], v.s.o.Now(), false)
-		one.Unblocks = unblocks[shown[i].ID]
-		if err := v.page.ExecuteTemplate(&text, "card", one); err != nil {
+		if err := v.page.ExecuteTemplate(&text, "card", makes.makeCard(ctx, &shown[i])); err != nil {
 			return out, err
 		}
 		out.Cards = append(out.Cards, fragment{ID: shown[i].ID, Column: v.filter.columnOf(&shown[i]), HTML: text.String()})

@@ -34,6 +34,7 @@ type page struct {
 	Paused  bool      // all tasks are paused
 	Wants   int       // number of tasks that wait for a person, -1 if not known
 	Input   bool      // people may type into agents' terminals
+	Theme   string    // of this browser
 	Past    bool      // the page shows the past, and offers no actions
 	Said    string    // the result of the last request
 	SaidBad bool      // the last request was refused
@@ -68,7 +69,7 @@ func (s *Site) pageOf(r *http.Request, state *overview.State) page {
 }
 
 func (s *Site) blankPage(r *http.Request) page {
-	p := page{CSRF: s.csrfOf(r), Path: "/", Now: s.o.Now(), Wants: -1, Input: s.o.Input}
+	p := page{CSRF: s.csrfOf(r), Path: "/", Now: s.o.Now(), Wants: -1, Input: s.o.Input, Theme: themeOf(r)}
 	if readOnly(r) {
 		p.Path = r.URL.Path
 	}
@@ -80,20 +81,26 @@ func (s *Site) blankPage(r *http.Request) page {
 
 // A navItem is a link of the navigation.
 type navItem struct {
-	Path, Name string
-	Here       bool
-	Count      int
+	Path, Name, Icon string
+	Here             bool
+	Count            int
 }
 
 // Nav returns the navigation of every page.
 func (p page) Nav() []navItem {
-	list := []navItem{{Path: "/", Name: "Board"}, {Path: "/inbox", Name: "Inbox", Count: max(p.Wants, 0)}, {Path: "/fleet", Name: "Fleet"}, {Path: "/workflows", Name: "Workflows"}, {Path: "/stats", Name: "Stats"}}
+	list := []navItem{
+		{Path: "/inbox", Name: "Inbox", Icon: "inbox", Count: max(p.Wants, 0)}, {Path: "/", Name: "Board", Icon: "board"}, {Path: "/fleet", Name: "Fleet", Icon: "fleet"},
+		{Path: "/workflows", Name: "Workflows", Icon: "workflow"}, {Path: "/stats", Name: "Stats", Icon: "chart"},
+	}
 	for i := range list {
 		n := &list[i]
 		n.Here = p.Path == n.Path || n.Path != "/" && strings.HasPrefix(p.Path, n.Path+"/")
 	}
 	return list
 }
+
+// ProjectChosen returns the project that the page is filtered by, "" for all. Pages with a filter have their own.
+func (page) ProjectChosen() string { return "" }
 
 // parseTemplates combines each page with the layout. Files whose names begin with _ are parts that all
 // pages may use.
@@ -154,9 +161,10 @@ func (s *Site) renderPage(w http.ResponseWriter, r *http.Request, status int, na
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	text := compressText(w, r, out.Bytes())
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		w.Write(out.Bytes()) //nolint:errcheck // the client left
+		w.Write(text) //nolint:errcheck // the client left
 	}
 }
 

@@ -50,15 +50,17 @@ func TestBoard(t *testing.T) {
 		want  []string
 		never []string
 	}{
-		"what is not over, in the order of the workflow": {"/", []string{"Fix the login form", "Make the search faster", `data-col="pending"`, `data-col="done"`, "#12", "checks passed", "3 commits", "&#43;40 −7", "$1.42", "You: review", `data-m="working done cancelled" draggable="true" data-n="working done cancelled"`}, []string{"Long over"}},
-		"a search":                  {"/?q=limit", []string{"Limit requests", `value="limit"`}, []string{"Fix the login form"}},
-		"a project":                 {"/?project=api", []string{"Limit requests", "<option selected>api"}, []string{"Fix the login form"}},
-		"what is over":              {"/?scope=done", []string{"Long over"}, []string{"Fix the login form"}},
-		"what waits for a person":   {"/?wanted=1", []string{"Limit requests"}, []string{"Make the search faster"}},
-		"the history of what waits": {"/?wanted=1&full=working", []string{`<input type="hidden" name="wanted" value="1">`, `<input type="hidden" name="full" value="working">`}, nil},
-		"columns by project":        {"/?group=project", []string{`data-col="api"`, `data-col="shop"`}, []string{`data-col="pending"`, "data-drag"}},
-		"nothing":                   {"/?q=nothing-like-it", []string{"No task matches"}, []string{"Fix the login form"}},
-		"words that are no filter":  {"/?scope=x&group=y&at=-1", []string{"Fix the login form"}, nil},
+		"what is not over, in the order of the workflow": {"/?group=status", []string{"Fix the login form", "Make the search faster", `data-col="pending"`, `data-col="done"`, "#12", "checks passed", "3 commits", ">+40<", ">−7<", "$1.42", "Review<span", `data-m="working done cancelled" data-n="working done cancelled"`, `data-drag="status"`}, []string{"Long over"}},
+		"who must act":                            {"/", []string{`data-col="need"`, ">Needs you<", ">Agents at work<", ">Waiting<", `href="/inbox?item=` + askingTask, `href="/?scope=all">Show closed tasks`, `form="start-` + pendingTask, ">worker at work<", ">worker idle<"}, []string{"Long over", `data-col="pending"`}},
+		"who must act, and what is over":          {"/?scope=all", []string{"Long over", `data-col="done"`}, []string{"Show closed tasks"}},
+		"a search":                                {"/?q=limit", []string{"Limit requests", `value="limit"`}, []string{"Fix the login form"}},
+		"a project":                               {"/?project=api", []string{"Limit requests", "<option selected>api"}, []string{"Fix the login form"}},
+		"what is over":                            {"/?scope=done", []string{"Long over"}, []string{"Fix the login form"}},
+		"what waits for a person":                 {"/?wanted=1", []string{"Limit requests"}, []string{"Make the search faster"}},
+		"the history of what waits":               {"/?wanted=1&full=working", []string{`<input type="hidden" name="wanted" value="1">`, `<input type="hidden" name="full" value="working">`}, nil},
+		"columns by project":                      {"/?group=project", []string{`data-col="api"`, `data-col="shop"`}, []string{`data-col="pending"`, "data-drag"}},
+		"nothing":                                 {"/?q=nothing-like-it", []string{"No task matches"}, []string{"Fix the login form"}},
+		"words that are no filter":                {"/?scope=x&group=y&at=-1", []string{"Fix the login form"}, nil},
 		"the past, in which nothing is asked for": {"/?at=1", []string{"Fix the login form", "the board as it was at", `href="/?at=2"`, `href="/">Now`}, []string{"Make the search faster", `class="mv"`, "draggable=\"true\"", "data-m"}},
 	}
 	for name, tt := range tests {
@@ -79,7 +81,7 @@ func TestBoard(t *testing.T) {
 			}
 		})
 	}
-	_, body := v.get("/")
+	_, body := v.get("/?group=status")
 	if a, b, c := strings.Index(body, `data-col="pending"`), strings.Index(body, `data-col="working"`), strings.Index(body, `data-col="reviewing"`); a < 0 || b < a || c < b {
 		t.Errorf("columns are at %d, %d and %d", a, b, c)
 	}
@@ -197,14 +199,13 @@ func TestScriptsGetJSON(t *testing.T) {
 func TestInbox(t *testing.T) {
 	h := newEnv(t, newBoardBackend(t))
 	v := h.visitor(t)
-	_, body := v.get("/inbox")
-	for _, want := range []string{"Fix the login form", `value="spawn"`, "blue or green?", `value="answer"`, `value="merge" class="go"`, `value="request-changes"`, "orange task merge"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("%q is not there: %s", want, body)
-		}
-	}
-	says(t, body, []string{`<summary class="button">done…</summary>`}, []string{`value="move:done" class="">`})
-	if _, body := v.get("/inbox?project=nowhere"); strings.Contains(body, "Fix the login form") || !strings.Contains(body, "0 things wait for you in nowhere") {
+	_, body := v.get("/inbox") // the first item is shown
+	says(t, body, []string{"Fix the login form", "Limit requests", ">Now <", ">Reviews <", ">Backlog <", "blue or green?", `value="answer"`, `id="n-` + askingTask + `"`, `name="id" value="` + pendingTask + `" aria-label="Select Fix the login form"`}, []string{`value="merge"`, `class="panes chosen"`})
+	_, body = v.get("/inbox?item=" + reviewingTask)
+	says(t, body, []string{`class="panes chosen"`, `value="merge" class="go"`, `value="request-changes"`, "orange task merge", "3 commits", ">+40<", `<summary class="button" title="complete → done">Move to done…</summary>`}, []string{"blue or green?", `value="move:done" class="">`})
+	_, body = v.get("/inbox?item=" + pendingTask)
+	says(t, body, []string{`value="spawn"`}, nil)
+	if _, body := v.get("/inbox?project=nowhere"); strings.Contains(body, "Fix the login form") || !strings.Contains(body, "0 things need you in nowhere") {
 		t.Errorf("the items of another project: %s", body)
 	}
 	h.backend.pause(true)
@@ -220,7 +221,7 @@ func TestTheInboxSaysWhyATaskWaits(t *testing.T) {
 		t.Attention = "the work needs help"
 	})
 	w.setFacts(workingTask, overview.Facts{Reasons: []explain.WaitReason{{Kind: explain.BecauseOfNote, By: "worker", Text: "It is gone:\n\n- no host\n- no <img src=x onerror=alert(1)>"}}})
-	_, body := newEnv(t, w).visitor(t).get("/inbox")
+	_, body := newEnv(t, w).visitor(t).get("/inbox?item=" + workingTask)
 	says(t, body, []string{"<h3>Note (worker)</h3>", "<li>no host", "no &lt;img src=x"}, []string{"<img src=x"})
 }
 
@@ -232,10 +233,10 @@ func TestAnIdleAgentIsAnswered(t *testing.T) {
 	})
 	w.setFacts(workingTask, overview.Facts{Reasons: []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: "Shall it be:\n\n- **blue**?\n- <script>alert(1)</script>?"}}})
 	v := newEnv(t, w).visitor(t)
-	_, body := v.get("/inbox?kind=idle")
+	_, body := v.get("/inbox?kind=idle&item=" + workingTask)
 	says(t, body, []string{`aria-current="true">reply`, "<h3>Last message (worker)</h3>", "<li><strong>blue</strong>?", "&lt;script&gt;", "Your answer</label>", `value="answer" class="go"`, `<p class="words clipped">the worker asks something and waits for an answer`, `class="written end"`}, []string{"<script>alert"})
 	_, body = v.get("/")
-	says(t, body, []string{"You: reply"}, nil)
+	says(t, body, []string{"Reply<span"}, nil)
 	if res, body := v.form("/act/"+workingTask, url.Values{"do": {"answer"}, "note": {"blue"}, "back": {"/inbox"}}); res.StatusCode != 303 || w.last().Verb != engine.VerbAnswer || w.last().Note != "blue" {
 		t.Errorf("%d: %s", res.StatusCode, body)
 	}
@@ -243,12 +244,12 @@ func TestAnIdleAgentIsAnswered(t *testing.T) {
 
 func TestTheInboxIsFilteredAndGrouped(t *testing.T) {
 	v := newEnv(t, newBoardBackend(t)).visitor(t)
-	_, body := v.get("/inbox?group=kind")
-	says(t, body, []string{`<li class="group"><h2>review</h2></li>`, `href="/inbox?group=kind&amp;kind=review"`, ">by age</a>"}, nil)
+	_, body := v.get("/inbox")
+	says(t, body, []string{`href="/inbox?kind=review"`}, nil)
 	_, body = v.get("/inbox?kind=review")
-	says(t, body, []string{`aria-current="true">review`, `value="merge"`}, []string{"blue or green?", `<details class="backlog"`})
+	says(t, body, []string{`aria-current="true">review`, `value="merge"`, ">Reviews <"}, []string{"blue or green?", ">Now <", ">Backlog <"})
 	_, body = v.get("/inbox?kind=start")
-	says(t, body, []string{`<details class="backlog" id="backlog" open>`, "Fix the login form"}, []string{`value="merge"`})
+	says(t, body, []string{">Backlog <", "Fix the login form"}, []string{`value="merge"`})
 	_, body = v.get("/inbox?kind=<b>")
 	says(t, body, []string{`aria-current="true">all`}, []string{"<b>"})
 }
@@ -261,9 +262,9 @@ func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
 			t.Attempts = append(t.Attempts, task.Attempt{Number: 2, Role: "reviewer", Running: true, Condition: task.Condition{Name: condition}}, task.Attempt{Number: 3, Role: "fixer", Running: true, Condition: task.Condition{Name: task.TurnFailed}})
 		})
 		item := func(h *env) string {
-			_, body := h.visitor(t).get("/inbox")
-			_, body, _ = strings.Cut(body, `id="i-`+workingTask+`"`)
-			body, _, _ = strings.Cut(body, "</li>")
+			_, body := h.visitor(t).get("/inbox?item=" + workingTask)
+			_, body, _ = strings.Cut(body, `id="item-`+workingTask+`"`)
+			body, _, _ = strings.Cut(body, "</article>")
 			return body
 		}
 		const terminal, types = `href="/tasks/` + workingTask + `/terminal?role=reviewer"`, `action="/tasks/` + workingTask + `/type"`
@@ -280,10 +281,10 @@ func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
 func TestTheInboxSaysWhatIsApproved(t *testing.T) {
 	w := newBoardBackend(t)
 	w.Change(reviewingTask, func(t *task.Task) { t.Asked = &task.Asked{To: "done", By: "worker"} })
-	_, body := newEnv(t, w).visitor(t).get("/inbox")
+	_, body := newEnv(t, w).visitor(t).get("/inbox?item=" + reviewingTask)
 	says(t, body, []string{`value="approve:done" class="go">Approve done<`}, []string{`value="approve"`})
 	w.Change(reviewingTask, func(t *task.Task) { t.Asked = nil })
-	_, body = newEnv(t, w).visitor(t).get("/inbox")
+	_, body = newEnv(t, w).visitor(t).get("/inbox?item=" + reviewingTask)
 	says(t, body, nil, []string{`value="approve`})
 }
 
@@ -298,7 +299,7 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 		w.Change(reviewingTask, func(t *task.Task) {
 			t.Attention, t.GaveUp = "merge failed", &task.GaveUp{Do: workflow.MergeBranch, Conflict: conflict}
 		})
-		_, body := newEnv(t, w).visitor(t).get("/inbox")
+		_, body := newEnv(t, w).visitor(t).get("/inbox?item=" + reviewingTask)
 		says(t, body, []string{want, `value="request-changes"`}, nil)
 	}
 }
@@ -307,8 +308,8 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 func TestTheInboxAsksWhatIsToChangeOnlyWhereWorkCanBeSentBack(t *testing.T) {
 	w := newBoardBackend(t)
 	item := func() string {
-		_, body := newEnv(t, w).visitor(t).get("/inbox")
-		_, body, _ = strings.Cut(body, `id="i-`+reviewingTask+`"`)
+		_, body := newEnv(t, w).visitor(t).get("/inbox?item=" + reviewingTask)
+		_, body, _ = strings.Cut(body, `id="item-`+reviewingTask+`"`)
 		body, _, _ = strings.Cut(body, "</form>")
 		return body
 	}
@@ -323,8 +324,8 @@ func TestWhatEndsATaskAsksFirst(t *testing.T) {
 	v := newEnv(t, newBoardBackend(t)).visitor(t)
 	_, body := v.get("/move/" + reviewingTask)
 	says(t, body, []string{
-		`<details id="end-` + reviewingTask + `-done" data-to="done"><summary class="button">done…</summary><p>The task ends in done.</p>`,
-		`<summary class="button end">cancel → cancelled…</summary><p>The task ends without a result.</p>`, `<button name="do" value="request-changes"`,
+		`<details id="end-` + reviewingTask + `-done" data-to="done"><summary class="button" title="complete → done">Move to done…</summary><p>The task ends in done.</p>`,
+		`<summary class="button end" title="cancel → cancelled">Cancel the task…</summary><p>The task ends without a result.</p>`, `<button name="do" value="request-changes"`,
 	}, nil)
 	if before, _, _ := strings.Cut(body, "<details"); strings.Contains(before, `value="move:`) {
 		t.Error("a move that ends the task is a button without a question")
@@ -377,7 +378,7 @@ func TestFormsAreReadHoweverTheyShowWhoSendsThem(t *testing.T) {
 func TestFleet(t *testing.T) {
 	h := newEnv(t, newBoardBackend(t))
 	_, body := h.visitor(t).get("/fleet")
-	for _, want := range []string{"Make the search faster", "worker", "1200", "$0.42", "in 2h", "1 of 4", "end the worker of working"} {
+	for _, want := range []string{"Make the search faster", "worker", "1200", "$0.42", "in 2h", "1 of 4", "Cost today", "Need you", "Agents at work", "end the worker of working"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("%q is not there: %s", want, body)
 		}
@@ -402,6 +403,122 @@ func TestCreate(t *testing.T) {
 	for name, fields := range map[string]url.Values{"no project": {"summary": {"x"}}, "no summary": {"project": {"shop"}}} {
 		if res, _ := v.form("/new", fields); res.StatusCode != 400 {
 			t.Errorf("%s: %d", name, res.StatusCode)
+		}
+	}
+	_, body = v.form("/new", url.Values{"project": {""}, "summary": {"kept <b>"}, "note": {"all of\nit"}, "branch": {"kept-branch"}, "wait": {"1"}})
+	says(t, body, []string{"choose one", `value="kept &lt;b&gt;"`, "all of\nit</textarea>", `value="kept-branch"`, `value="1" checked`}, nil)
+	_, body = v.get("/new?project=api")
+	says(t, body, []string{"<option selected>api</option>"}, nil)
+	_, body = v.get("/?project=api")
+	says(t, body, []string{`href="/new?project=api"`}, nil)
+}
+
+func TestAddAProject(t *testing.T) {
+	w := newBoardBackend(t)
+	v := newEnv(t, w).visitor(t)
+	_, body := v.form("/projects/new", url.Values{"path": {"shop"}, "name": {"kept"}})
+	says(t, body, []string{"the path is not absolute", `value="kept"`}, nil)
+	_, body = v.form("/projects/new", url.Values{"path": {"/src/shop"}, "pool": {"none"}})
+	says(t, body, []string{"give a positive integer", `value="/src/shop"`}, nil)
+}
+
+// Several tasks of the backlog are started together.
+func TestStartSeveral(t *testing.T) {
+	w := newBoardBackend(t)
+	v := newEnv(t, w).visitor(t)
+	if res, body := v.form("/start", url.Values{"id": {pendingTask}}); res.StatusCode != 303 || w.last().Kind != signal.Ready {
+		t.Errorf("%d: %s, heard %+v", res.StatusCode, body, w.last())
+	}
+	if res, _ := v.form("/start", url.Values{}); res.StatusCode != 400 {
+		t.Errorf("nothing selected: %d", res.StatusCode)
+	}
+	if res, body := v.form("/start", url.Values{"id": {"Xnobody00000000000000", pendingTask}}); res.StatusCode != 409 || !strings.Contains(body, "started ") {
+		t.Errorf("an unknown task: %d %s", res.StatusCode, body)
+	}
+}
+
+func TestAnswersThatAQuestionOffers(t *testing.T) {
+	w := newBoardBackend(t)
+	w.setFacts(askingTask, overview.Facts{Reasons: []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: "Which colour?\n\n1. **blue**\n2. green <b>\n"}}})
+	v := newEnv(t, w).visitor(t)
+	_, body := v.get("/inbox?item=" + askingTask)
+	says(t, body, []string{"data-fill>blue<", "data-fill>green &lt;b&gt;<"}, nil)
+	for name, text := range map[string]string{"questions": "- Which one?\n- Why?", "one": "- blue", "none": "blue or green?", "a long one": "- " + strings.Repeat("x", 200) + "\n- y"} {
+		w.setFacts(askingTask, overview.Facts{Reasons: []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: text}}})
+		_, body := v.get("/inbox?item=" + askingTask)
+		if strings.Contains(body, "data-fill") {
+			t.Errorf("%s: offers answers: %s", name, body)
+		}
+	}
+}
+
+// A permission is given in the inbox, and only while the terminal shows the dialog that was seen.
+func TestAPermissionIsAnsweredInTheInbox(t *testing.T) {
+	w := newBoardBackend(t)
+	w.askPermission(workingTask)
+	v := newEnv(t, w).visitor(t)
+	_, body := v.get("/inbox?item=" + workingTask)
+	says(t, body, []string{"rm -rf &lt;build&gt;\nDo you want to proceed?</pre>", `name="seen" value="dialog-1"`, `value="1" class="go">Allow: Yes<`, `value="2" class="end">Deny: No, &lt;b&gt;stop`}, []string{"<b>stop", `class="button go"`})
+	answer := url.Values{"key": {"1"}, "seen": {"dialog-1"}, "role": {"worker"}, "back": {"/inbox"}}
+	w.mu.Lock()
+	w.screen.Seen = "dialog-2"
+	w.mu.Unlock()
+	if res, body := v.form("/tasks/"+workingTask+"/keys", answer); res.StatusCode != 400 || !strings.Contains(body, "shows something else now") || len(w.keys) > 0 {
+		t.Errorf("another dialog: %d, pressed %q: %s", res.StatusCode, w.keys, body)
+	}
+	answer.Set("seen", "dialog-2")
+	if res, body := v.form("/tasks/"+workingTask+"/keys", answer); res.StatusCode != 303 || !slices.Equal(w.keys, []string{"worker: 1"}) {
+		t.Errorf("%d, pressed %q: %s", res.StatusCode, w.keys, body)
+	}
+}
+
+// Every kind of item has its own word and icon.
+func TestKindsHaveALook(t *testing.T) {
+	text := readFile(t, "kinds.go")
+	for name := range strings.SplitSeq(readFile(t, "../../core/explain/kinds.go"), "\n") {
+		if kind, found := strings.CutPrefix(strings.TrimSpace(name), "{Kind: "); found {
+			if kind, _, _ = strings.Cut(kind, ","); !strings.Contains(text, "explain."+kind+":") {
+				t.Errorf("%s has no row", kind)
+			}
+		}
+	}
+}
+
+func TestTheThemeIsKept(t *testing.T) {
+	v := newEnv(t, newBoardBackend(t)).visitor(t)
+	res, _ := v.form("/theme", url.Values{"theme": {"dark"}, "back": {"/fleet"}})
+	if res.StatusCode != 303 || len(res.Cookies()) != 1 || res.Header.Get("Location") != "/fleet" {
+		t.Fatalf("%d to %q with %v", res.StatusCode, res.Header.Get("Location"), res.Cookies())
+	}
+	v.cookies = append(v.cookies, res.Cookies()...)
+	_, body := v.get("/fleet")
+	says(t, body, []string{`data-theme="dark"`, `value="dark" aria-pressed="true"`}, nil)
+	if res, _ := v.form("/theme", url.Values{"theme": {"<b>"}}); res.StatusCode != 400 {
+		t.Errorf("an unknown theme: %d", res.StatusCode)
+	}
+}
+
+func TestFind(t *testing.T) {
+	v := newEnv(t, newBoardBackend(t)).visitor(t)
+	_, body := v.get("/find?q=search")
+	says(t, body, []string{`"id":"` + workingTask + `"`, `"where":"shop/search"`}, []string{pendingTask})
+	_, body = v.get("/find")
+	if first := strings.Index(body, askingTask); first < 0 || first > strings.Index(body, pendingTask) {
+		t.Errorf("what waits for a person is not the first: %s", body)
+	}
+}
+
+// Pages and files are compressed for those who accept it.
+func TestPagesAreCompressed(t *testing.T) {
+	v := newEnv(t, newBoardBackend(t)).visitor(t)
+	for _, path := range []string{"/", "/inbox", "/static/app.css", "/static/board.js"} {
+		for accepts, want := range map[string]string{"gzip, br": "gzip", "gzip;q=0": "", "identity": ""} {
+			r := v.request("GET", path, "")
+			r.Header.Set("Accept-Encoding", accepts) // the client does not decode what a caller asked for
+			res, body := v.do(r)
+			if got := res.Header.Get("Content-Encoding"); got != want || res.Header.Get("Vary") == "" || want == "gzip" && !strings.HasPrefix(body, "\x1f\x8b") {
+				t.Errorf("%s for %q: %q, %d bytes", path, accepts, got, len(body))
+			}
 		}
 	}
 }
@@ -526,7 +643,7 @@ func TestLiveBoard(t *testing.T) {
 	w := newBoardBackend(t)
 	h := newEnv(t, w)
 	v := h.visitor(t)
-	events := v.listen(t, "/live?topic=board&after=5", "")
+	events := v.listen(t, "/live?topic=board&group=status&after=5", "")
 	if e := next(t, events); e[1] != "hello" || e[0] != "5" {
 		t.Fatalf("it begins with %v", e)
 	}
@@ -548,7 +665,7 @@ func TestLiveBoard(t *testing.T) {
 	if !strings.Contains(page, news.Cards[0].HTML) {
 		t.Error("the card is not as the page has it")
 	}
-	late := v.listen(t, "/live?topic=board&after=2", "5") // the last event id counts, not the row of the page
+	late := v.listen(t, "/live?topic=board&group=status&after=2", "5") // the last event id counts, not the row of the page
 	if e := next(t, late); e[0] != "5" {
 		t.Errorf("it begins with %v", e)
 	}
@@ -571,7 +688,7 @@ func nextAfterStart(t *testing.T, events <-chan [3]string) [3]string {
 func TestLiveFilter(t *testing.T) {
 	w := newBoardBackend(t)
 	h := newEnv(t, w)
-	events := h.visitor(t).listen(t, "/live?topic=board&project=api&after=5", "")
+	events := h.visitor(t).listen(t, "/live?topic=board&group=status&project=api&after=5", "")
 	next(t, events)
 	next(t, events) // what is there now
 	w.Change(pendingTask, func(t *task.Task) { t.Summary = "other" })
@@ -586,7 +703,7 @@ func TestLiveBoardOfWhatIsOver(t *testing.T) {
 	end := func(t *task.Task) { t.Status = "done" }
 	for query, stays := range map[string]bool{"": false, "&scope=all": true, "&scope=done": true} {
 		w := newBoardBackend(t)
-		events := newEnv(t, w).visitor(t).listen(t, "/live?topic=board&after=5"+query, "")
+		events := newEnv(t, w).visitor(t).listen(t, "/live?topic=board&group=status&after=5"+query, "")
 		next(t, events)
 		w.Change(reviewingTask, end)
 		e := nextAfterStart(t, events)
@@ -635,11 +752,11 @@ func TestManyTasks(t *testing.T) {
 		w.add(task.Task{ID: task.ID(fmt.Sprintf("A%020d", i)), Project: "shop", Branch: "b", Summary: "Something that is to be done", Status: "working"})
 	}
 	v := newEnv(t, w).visitor(t)
-	_, body := v.get("/")
+	_, body := v.get("/?group=status")
 	if n := strings.Count(body, `<li class="card`); n != 100 || !strings.Contains(body, "900 more") {
 		t.Errorf("%d cards are shown", n)
 	}
-	_, body = v.get("/?full=working")
+	_, body = v.get("/?group=status&full=working")
 	if n := strings.Count(body, `<li class="card`); n != 1000 {
 		t.Errorf("%d cards are shown of all", n)
 	}

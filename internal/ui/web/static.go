@@ -22,9 +22,14 @@ func (s *Site) serveStatic(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Set("Etag", s.etags[name])
+	w.Header().Set("Vary", "Accept-Encoding")
 	if r.Header.Get("If-None-Match") == s.etags[name] {
 		w.WriteHeader(http.StatusNotModified)
 		return
+	}
+	if acceptsGzip(r) {
+		w.Header().Set("Content-Encoding", "gzip")
+		text = s.zipped[name]
 	}
 	w.Write(text) //nolint:errcheck // the client left
 }
@@ -41,14 +46,14 @@ func themed(css string) string {
 	return before + dark + ":root:not([data-theme=light]) {\n" + rules + "\n}\n}\n:root[data-theme=dark] {\n" + rules + "\n}\n" + after
 }
 
-// etagsOf returns an ETag for each file.
+// etagsOf returns an ETag for each file. It is weak, because compressed files have the same one.
 func etagsOf(files fs.FS) map[string]string {
 	out := map[string]string{}
 	names, _ := fs.Glob(files, "*")
 	for _, name := range names {
 		if text, err := fs.ReadFile(files, name); err == nil {
 			sum := sha256.Sum256(text)
-			out[name] = `"` + hex.EncodeToString(sum[:8]) + `"`
+			out[name] = `W/"` + hex.EncodeToString(sum[:8]) + `"`
 		}
 	}
 	return out

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"regexp"
 	"slices"
+
+	"orange/internal/core/workflow"
+	"orange/internal/lazy"
 )
 
 // styleRoutes registers the page that shows every component of the design system. It is for people who change the page,
@@ -39,14 +41,14 @@ func (s *Site) serveStyle(w http.ResponseWriter, r *http.Request) {
 // iconFile holds the icons, one symbol each.
 const iconFile = "static/icons.svg"
 
-var symbolID = regexp.MustCompile(`<symbol id="([a-z-]+)"`)
+var symbolID = lazy.NewRegexp(`<symbol id="([a-z-]+)"`)
 
 // iconNames returns the names of the icons, sorted.
 func iconNames() []string {
 	text, _ := staticFiles.ReadFile(iconFile)
 	var out []string
-	for _, m := range symbolID.FindAllSubmatch(text, -1) {
-		out = append(out, string(m[1]))
+	for _, m := range symbolID.FindAllStringSubmatch(string(text), -1) {
+		out = append(out, m[1])
 	}
 	slices.Sort(out)
 	return out
@@ -55,15 +57,19 @@ func iconNames() []string {
 // icon returns the HTML of an icon. Icons are hidden from screen readers: the text beside an icon, or the label of its
 // button, says what it means.
 func icon(name string) (template.HTML, error) {
-	if !slices.Contains(allIcons, name) {
+	if !slices.Contains(allIcons(), name) {
 		return "", fmt.Errorf("there is no icon %q", name)
 	}
 	return template.HTML(`<svg class="icon" aria-hidden="true"><use href="/static/icons.svg#` + name + `"></use></svg>`), nil //nolint:gosec // the name is one of ours
 }
 
-var allIcons = iconNames()
+var allIcons = lazy.OnFirstUse(iconNames)
 
 // sampleCard returns a card that shows everything a card can show.
 func sampleCard() card {
-	return card{ID: "sample", Short: "sample", Class: "alive wants", Title: "Keep the user name after a failed login", Where: "shop/fix-login", Life: "reviewer at work", Act: "You: review", Facts: "2 commits · +24 −3 · $0.21", Age: "12m", PR: "#12"}
+	return card{
+		ID: "sample", Short: "sample", Class: "alive wants", Title: "Keep the user name after a failed login", Project: "shop", Branch: "fix-login", Status: "reviewing", Kind: workflow.HumanDo,
+		Life: "reviewer at work", LifeClass: "alive", Age: "12m", Output: "Running the tests ...", Act: "Review", ActIcon: "eye", ActHref: "#chip",
+		PR: "#12", Commits: "2 commits", Added: 24, Deleted: 3, Check: "3 checks passed", CheckClass: "good", Cost: "$0.21", Waits: "landing 2/5", Unblocks: 2,
+	}
 }

@@ -52,6 +52,7 @@ type Site struct {
 	pages  map[string]*template.Template // by name, each within the layout
 	static fs.FS
 	etags  map[string]string // of static files
+	zipped map[string][]byte // static files, compressed
 	tries  bucket
 	said   messageStore
 
@@ -72,7 +73,7 @@ func New(o SiteOptions) *Site {
 		o.Verify = searchHere
 	}
 	static, _ := fs.Sub(staticFiles, "static")
-	return &Site{o: o, pages: parseTemplates(), static: static, etags: etagsOf(static), tries: bucket{now: o.Now}}
+	return &Site{o: o, pages: parseTemplates(), static: static, etags: etagsOf(static), zipped: compressFiles(static), tries: bucket{now: o.Now}}
 }
 
 // Handler serves the site.
@@ -89,6 +90,7 @@ func (s *Site) Handler() http.Handler {
 	s.statsRoutes(mux)
 	s.relayRoutes(mux)
 	s.styleRoutes(mux)
+	s.shellRoutes(mux)
 	mux.HandleFunc("GET /static/", s.serveStatic)
 	if s.o.MCP != nil {
 		mux.Handle("/mcp", s.o.MCP)

@@ -25,6 +25,7 @@ const (
 	maxSummary = 500
 	maxText    = 1000
 	maxReason  = 4000
+	maxOutput  = 200
 )
 
 // A State is the state of all tasks at one moment.
@@ -99,8 +100,9 @@ type Row struct {
 	PR       *PR            `json:"pr,omitempty"`
 	Work     *Work          `json:"work,omitempty"` // nil: not measured
 	Spent    task.Usage     `json:"spent,omitzero"`
-	Moves    []explain.Move `json:"moves,omitempty"`   // moves that a person may request
-	Answers  bool           `json:"answers,omitempty"` // an answer of a person would be accepted
+	Today    int64          `json:"today_cost_micro_usd,omitempty"` // the part of Spent that was spent today, UTC
+	Moves    []explain.Move `json:"moves,omitempty"`                // moves that a person may request
+	Answers  bool           `json:"answers,omitempty"`              // an answer of a person would be accepted
 	Deadline *engine.Timer  `json:"deadline,omitempty"`
 
 	Paused  bool      `json:"paused,omitempty"`
@@ -137,6 +139,7 @@ type Attempt struct {
 	State     string     `json:"state"` // of the task when the attempt was started
 	Since     time.Time  `json:"since"`
 	Active    time.Time  `json:"active_at,omitzero"` // when it last wrote anything
+	Output    string     `json:"output,omitempty"`   // the last line it wrote, if it writes lines
 	Condition string     `json:"condition,omitempty"`
 	Detail    string     `json:"detail,omitempty"` // of its condition, in the agent's words
 	Until     time.Time  `json:"until,omitzero"`   // of a limit
@@ -168,6 +171,7 @@ type Facts struct {
 	Work   *Work
 	Checks string            // of its pull request
 	Active map[int]time.Time // when attempts last wrote anything
+	Output map[int]string    // the last line of attempts that write lines
 
 	Absent   []int          // attempts that have no process
 	Children []signal.Child // tasks that are parts of it
@@ -180,7 +184,7 @@ func NewRow(def *workflow.Definition, t *task.Task, f Facts, now time.Time) Row 
 	r := Row{
 		ID: t.ID, Project: cleanWord(t.Project), Branch: cleanWord(t.Branch), Summary: cleanLine(t.Summary, maxSummary), Status: cleanWord(t.Status), Workflow: cleanWord(t.Workflow),
 		WorkflowHash: t.WorkflowHash, Harness: cleanWord(t.Harness), Workspace: cleanWord(t.Workspace), Tracker: cleanWord(t.TrackerRef), Parent: t.Parent,
-		Life: lifeOf(t, f.Absent), Work: f.Work, Spent: t.Spent.Usage, Paused: t.Paused, Queued: t.Queued,
+		Life: lifeOf(t, f.Absent), Work: f.Work, Spent: t.Spent.Usage, Today: t.Spent.OnDay(now).DayCostMicroUSD, Paused: t.Paused, Queued: t.Queued,
 		Created: t.CreatedAt, Since: t.Since, Active: t.UpdatedAt, Seq: t.Seq, PR: pullOf(t, f.Checks),
 		Checks: ChecksOf(t), After: cleanPredecessors(t.Predecessors), Landing: landingOf(t),
 	}
@@ -400,7 +404,7 @@ func (r *Row) addAgents(t *task.Task, f Facts) {
 			r.Active = active
 		}
 		r.Attempts = append(r.Attempts, Attempt{
-			Number: a.Number, Role: cleanWord(a.Role), State: cleanWord(a.State), Since: a.Since, Active: active, Condition: cleanWord(a.Condition.Name),
+			Number: a.Number, Role: cleanWord(a.Role), State: cleanWord(a.State), Since: a.Since, Active: active, Output: cleanLine(f.Output[a.Number], maxOutput), Condition: cleanWord(a.Condition.Name),
 			Detail: cleanLine(a.Condition.Detail, maxText), Until: a.Condition.Until, Usage: a.Usage, Starting: !a.Running, Ending: a.Ending, Overdue: a.Overdue, Absent: slices.Contains(f.Absent, a.Number),
 		})
 	}

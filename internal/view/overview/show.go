@@ -104,7 +104,7 @@ func (c *Choice) showsRow(r *Row, words []string) bool {
 	case len(words) == 0:
 		return true
 	}
-	text := strings.ToLower(strings.Join([]string{string(r.ID), r.Project, r.Branch, r.Summary, r.Status, r.Tracker, string(r.Wants), r.Owner, r.Harness}, " "))
+	text := strings.ToLower(strings.Join([]string{string(r.ID), r.Project, r.Branch, r.Summary, r.Status, r.Tracker, string(r.Wants), r.Owner}, " "))
 	if r.PR != nil {
 		text += " #" + strconv.Itoa(r.PR.Number)
 	}

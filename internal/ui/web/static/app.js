@@ -7,17 +7,32 @@ let row = Number(body.dataset.row) || 0; // row of the journal that this page is
 
 // Messages, shown on the page and announced to screen readers.
 
-export function toast(text, bad) {
-  let p = $("said");
-  if (!p) {
-    p = document.createElement("p");
-    p.id = "said";
-    p.setAttribute("role", "status");
-    $("banners").append(p);
-  }
-  p.className = "banner " + (bad ? "bad" : "good");
-  p.textContent = text;
-  p.hidden = false;
+// A toast leaves after toastTime, unless a person points at it or has the focus in it. more is a link or a button.
+const toastTime = 5000;
+export function toast(text, bad, ...more) {
+  $("said")?.closest(".toast, .banner").remove();
+  const box = element("div", { className: "toast " + (bad ? "bad" : "good") });
+  const words = element("p", { id: "said", textContent: text });
+  words.setAttribute("role", "status");
+  const shut = element("button", { type: "button", className: "quiet small", onclick: () => box.remove() }, icon("close"));
+  shut.setAttribute("aria-label", "Dismiss");
+  box.append(words, ...more.filter(Boolean), shut);
+  $("toasts").append(box);
+  const leave = () => { if (box.matches(":hover, :focus-within")) setTimeout(leave, 1000); else box.remove(); };
+  setTimeout(leave, toastTime);
+}
+export function element(tag, of, ...children) {
+  const e = Object.assign(document.createElement(tag), of);
+  e.append(...children);
+  return e;
+}
+export function icon(name) {
+  const space = "http://www.w3.org/2000/svg", svg = document.createElementNS(space, "svg"), use = document.createElementNS(space, "use");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  use.setAttribute("href", "/static/icons.svg#" + name);
+  svg.append(use);
+  return svg;
 }
 let heard = [], speaking = 0;
 export function announce(text) {
@@ -36,7 +51,7 @@ let stream = null, lostTimer = 0, retryTimer = 0, sleepTimer = 0;
 export const past = () => "past" in body.dataset;
 function connect() {
   clearTimeout(retryTimer);
-  if (!topic || !csrf || past() || stream || document.hidden) return;
+  if (!topic || !csrf || past() || stream || document.hidden && !body.dataset.notify) return;
   const mine = stream = new EventSource(`/live?topic=${encodeURIComponent(topic)}&after=${row}&${body.dataset.query || ""}`);
   let opened = false;
   const on = (name, then) => mine.addEventListener(name, (e) => {
@@ -80,25 +95,34 @@ function connected(yes) {
   delete body.dataset.connected;
   lostTimer = lostTimer || setTimeout(() => { $("lost").hidden = false; }, 800); // do not report a short interruption
 }
+// lost says that a request had no answer. While the stream is open, the server is there.
+function lost() {
+  if (stream?.readyState !== EventSource.OPEN) $("lost").hidden = false;
+}
 document.addEventListener("visibilitychange", () => {
   clearTimeout(sleepTimer);
-  if (document.hidden) sleepTimer = setTimeout(disconnect, 2000);
+  if (document.hidden && !body.dataset.notify) sleepTimer = setTimeout(disconnect, 2000);
   else if (!stream) connect();
 });
 addEventListener("pagehide", disconnect);
 addEventListener("pageshow", (e) => { if (e.persisted) location.reload(); });
 
+// The number of tasks that wait for a person is in the navigation and in the title.
+let wanted = Number($("wants")?.textContent) || 0;
 function wants(n) {
   if (!$("wants")) return;
   $("wants").textContent = n;
   $("wants").hidden = !n;
+  document.title = (n ? `(${n}) ` : "") + document.title.replace(/^\(\d+\) /, "");
+  if (n > wanted) document.dispatchEvent(new CustomEvent("orange:wants", { detail: n }));
+  wanted = n;
 }
 function hold(paused) {
   if ($("held").hidden === !paused) return;
   $("held").hidden = !paused;
   const f = $("hold");
   f.action = paused ? "/resume" : "/pause";
-  f.querySelector("button").textContent = paused ? "Resume all" : "Pause all";
+  f.querySelector("button span").textContent = paused ? "Resume all" : "Pause all";
 }
 
 // Pages other than the board are fetched again, and the parts that differ are replaced. At most one
@@ -112,7 +136,7 @@ export async function refresh(address) {
   try {
     const res = await fetch(address || location.href, { headers: { Accept: "text/html" }, redirect: "error" });
     if (res.ok) put(new DOMParser().parseFromString(await res.text(), "text/html"));
-  } catch { /* the banner shows it */ }
+  } catch { lost(); }
   asking = false;
   rest = setTimeout(() => {
     rest = 0;
@@ -121,6 +145,7 @@ export async function refresh(address) {
 }
 function put(doc) {
   wants(Number(doc.getElementById("wants")?.textContent) || 0);
+  const keep = readingPosition();
   const next = doc.querySelectorAll("[data-live][id], #board[id]");
   for (const to of next) {
     const from = $(to.id), source = to.outerHTML;
@@ -129,7 +154,18 @@ function put(doc) {
     sources.set(to.id, source);
     if (!same) swap(from, to);
   }
+  keep();
   document.dispatchEvent(new CustomEvent("orange:put"));
+}
+// readingPosition returns a function that scrolls the page so that what the reader saw first is again where it was.
+function readingPosition() {
+  if (scrollY < 1) return () => {};
+  const seen = [...document.querySelectorAll("main [id]")].find((e) => { const r = e.getBoundingClientRect(); return r.height > 0 && r.top >= 0 && r.top < innerHeight; });
+  const top = seen?.getBoundingClientRect().top;
+  return () => {
+    const now = seen && $(seen.id);
+    if (now) scrollBy({ top: now.getBoundingClientRect().top - top, behavior: "instant" });
+  };
 }
 // swap preserves the state of the page: focus, typed text, open details and scroll positions.
 function swap(from, to) {
@@ -139,11 +175,10 @@ function swap(from, to) {
   for (const d of from.querySelectorAll("details[id][open]")) open.add(d.id);
   const shut = [...from.querySelectorAll("details[id]:not([open])")].map((d) => d.id);
   const focus = from.contains(at) && at.id ? { id: at.id, s: at.selectionStart, e: at.selectionEnd } : null;
-  const top = from.scrollTop, left = from.scrollLeft;
+  const scrolled = [from, ...from.querySelectorAll("[id]")].filter((e) => e.scrollTop || e.scrollLeft).map((e) => [e.id, e.scrollTop, e.scrollLeft]);
   const made = document.importNode(to, true);
   from.replaceWith(made);
-  made.scrollTop = top;
-  made.scrollLeft = left;
+  for (const [id, top, left] of scrolled) { const e = $(id); if (e) { e.scrollTop = top; e.scrollLeft = left; } }
   for (const [id, f] of fields) { const n = $(id); if (n) { n.value = f.value; if ("checked" in f) n.checked = f.checked; } }
   for (const id of open) { const d = $(id); if (d) d.open = true; }
   for (const id of shut) { const d = $(id); if (d) d.open = false; }
@@ -156,10 +191,34 @@ function swap(from, to) {
 // Forms are sent without leaving the page; an error is shown beside the form.
 
 export async function send(action, fields) {
-  const res = await fetch(action, { method: "POST", body: new URLSearchParams(fields), headers: { Accept: "application/json", "Orange-Csrf": csrf } });
+  const res = await request(action, { method: "POST", body: new URLSearchParams(fields), headers: { Accept: "application/json", "Orange-Csrf": csrf } });
   const said = await res.json().catch(() => ({}));
   if (!res.ok) throw Object.assign(new Error(said.error || `the server answered ${res.status}`), { code: Boolean(said.code) });
   return said;
+}
+// request is fetch with an error that says what to do if the server does not answer.
+export async function request(address, options) {
+  try {
+    const res = await fetch(address, options);
+    if (!stream) $("lost").hidden = true;
+    return res;
+  } catch {
+    lost();
+    throw new Error("the server does not answer: start it with orange web, then try again");
+  }
+}
+// undoOf returns the button that takes a request back, for requests that have an opposite.
+function undoOf(action, fields) {
+  const path = new URL(action, location).pathname, at = fields.findIndex(([name]) => name === "do"), opposite = { pause: "resume", resume: "pause" };
+  let back = null;
+  if (opposite[path.slice(1)]) back = () => send("/" + opposite[path.slice(1)], []);
+  else if (at >= 0 && opposite[fields[at][1]]) back = () => send(action, [["do", opposite[fields[at][1]]]]);
+  return back && element("button", { type: "button", className: "small", textContent: "Undo", onclick: () => back().then(({ said }) => { toast(said); refresh(); }, (err) => toast(err.message, true)) });
+}
+// seeTask returns a link to the task that a form was about, unless its page is shown.
+export function seeTask(action) {
+  const id = new URL(action, location).pathname.match(/^\/act\/([^/]+)$/)?.[1];
+  return id && location.pathname !== "/tasks/" + id && element("a", { href: "/tasks/" + id, textContent: "See task" });
 }
 // A merge by a person may need a code from a notification: the form is sent again with it.
 export function askCode(action, fields, why) {
@@ -188,6 +247,7 @@ document.addEventListener("submit", async (e) => {
   try {
     const { said, to } = await send(form.action, fields);
     if (answer) answer.textContent = "";
+    forgetDrafts(form);
     form.reset();
     if (form.closest("dialog")) $("ask").close();
     if (to && new URL(to, location).pathname !== location.pathname) {
@@ -195,7 +255,8 @@ document.addEventListener("submit", async (e) => {
       location.assign(to);
       return;
     }
-    if (said) toast(said);
+    if (form.id === "theme") document.documentElement.dataset.theme = e.submitter.value;
+    if (said) toast(said, false, undoOf(form.action, fields), seeTask(form.action));
     if (topic !== "board") refresh();
   } catch (err) {
     if (err.code && !form.elements.code) askCode(form.action, fields, err.message);
@@ -211,7 +272,36 @@ document.addEventListener("keydown", (e) => { // Ctrl+Enter sends the form
 if (sessionStorage.getItem("said")) {
   if (!$("said")) toast(sessionStorage.getItem("said"));
   sessionStorage.removeItem("said");
+} else if ($("said")?.classList.contains("good")) toast($("said").textContent); // a refusal stays until it is read
+
+// Drafts: what a person types into a form is kept in this browser until the form is sent, for two weeks at most.
+
+const draftTime = 14 * 86400e3, draftMark = "draft:";
+const draftKey = (field) => draftMark + location.pathname + "#" + field.id;
+const keepsDraft = (field) => field.id && field.matches?.("form[method=post] textarea, form[method=post] input[type=text], form[method=post] input:not([type])") && !field.closest("[data-plain]");
+document.addEventListener("input", ({ target }) => {
+  if (!keepsDraft(target)) return;
+  try {
+    if (target.value) localStorage.setItem(draftKey(target), JSON.stringify({ at: Date.now(), text: target.value }));
+    else localStorage.removeItem(draftKey(target));
+  } catch { /* the store is full: the text is still in the page */ }
+});
+function readDraft(key) {
+  try { return JSON.parse(localStorage.getItem(key)); } catch { return null; }
 }
+function restoreDrafts() {
+  for (const field of document.querySelectorAll("textarea[id], input[id]")) {
+    const draft = keepsDraft(field) && field.value === field.defaultValue ? readDraft(draftKey(field)) : null;
+    if (draft) field.value = draft.text;
+  }
+}
+export function forgetDrafts(form) {
+  for (const field of form.elements) if (keepsDraft(field)) localStorage.removeItem(draftKey(field));
+}
+for (const key of Object.keys(localStorage).filter((k) => k.startsWith(draftMark)))
+  if (!(Date.now() - readDraft(key)?.at < draftTime)) localStorage.removeItem(key);
+restoreDrafts();
+document.addEventListener("orange:put", restoreDrafts);
 
 // Relative times are updated.
 
@@ -221,10 +311,10 @@ function tick() {
   for (const t of document.querySelectorAll("time:not([data-fixed])")) {
     const s = (Date.now() - Date.parse(t.dateTime)) / 1000;
     if (Number.isNaN(s)) continue;
-    const text = t.className === "due" ? (s >= 0 ? "now" : "in " + (s > -3600 ? `${-s / 60 | 0}m ${(-s | 0) % 60}s` : span(-s))) : span(s);
+    const text = t.classList.contains("due") ? (s >= 0 ? "now" : "in " + (s > -3600 ? `${-s / 60 | 0}m ${(-s | 0) % 60}s` : span(-s))) : span(s);
     if (t.textContent !== text) t.textContent = text;
   }
 }
 setInterval(tick, document.querySelector(".due") ? 1000 : 10000);
-for (const s of document.querySelectorAll(".filters select, .filters input[type=checkbox]")) s.addEventListener("change", () => s.form.requestSubmit());
+if (matchMedia("(min-width: 701px)").matches) for (const s of document.querySelectorAll(".filters select, .filters input[type=checkbox]")) s.addEventListener("change", () => s.form.requestSubmit());
 connect();

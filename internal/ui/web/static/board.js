@@ -1,5 +1,6 @@
 // The board: updating, moving and dragging cards, and showing the past.
-import { $, announce, askCode, disconnect, past, refresh, send, toast } from "/static/app.js";
+import { $, announce, askCode, disconnect, element, past, refresh, request, seeTask, send, toast } from "/static/app.js";
+import { typing } from "/static/shell.js";
 
 const body = document.body;
 const board = () => $("board");
@@ -31,6 +32,8 @@ function flush() {
     const n = Object.hasOwn(counts, col.dataset.col) ? counts[col.dataset.col] : 0;
     col.querySelector(".n").textContent = n;
     col.classList.toggle("empty", !n);
+    const tab = document.querySelector(`#columns a[href="#${col.id}"] .n`);
+    if (tab) tab.textContent = n;
   }
   counts = null;
   if (waiting.size && n) frame = requestAnimationFrame(flush);
@@ -55,7 +58,7 @@ function place(c) {
   }
   if (moved) {
     card.classList.add("fresh");
-    announce(`${card.querySelector(".t").textContent}: ${c.column}`);
+    announce(`${card.querySelector(".t").textContent}: ${col.querySelector(".name").textContent}`);
   }
   if (focused !== null) (card.getElementsByClassName(focused)[0] || card.querySelector(".t")).focus({ preventScroll: true });
   $("nothing")?.remove();
@@ -65,8 +68,11 @@ function place(c) {
 
 let asked = "";
 async function ask(id, to) {
-  const res = await fetch(`/move/${id}?back=${encodeURIComponent(location.pathname + location.search)}`);
-  const part = new DOMParser().parseFromString(await res.text(), "text/html").querySelector("main section");
+  let part = null;
+  try {
+    const res = await request(`/move/${id}?back=${encodeURIComponent(location.pathname + location.search)}`);
+    part = new DOMParser().parseFromString(await res.text(), "text/html").querySelector("main section");
+  } catch (err) { toast(err.message, true); }
   const box = $("ask"), shut = document.createElement("button");
   if (!part) return;
   shut.className = "shut quiet";
@@ -91,7 +97,7 @@ document.addEventListener("click", (e) => {
 });
 document.addEventListener("keydown", (e) => {
   const card = e.target.closest?.(".card");
-  if (!card || e.ctrlKey || e.metaKey || e.altKey) return;
+  if (!card || typing(e)) return;
   if (e.key === "m" && card.querySelector(".mv")) { e.preventDefault(); ask(card.id.slice(2)); return; }
   const step = { ArrowUp: "previousElementSibling", ArrowDown: "nextElementSibling" }[e.key];
   let to = step && card[step];
@@ -102,44 +108,31 @@ document.addEventListener("keydown", (e) => {
   if (to) { e.preventDefault(); to.querySelector(".t").focus(); }
 });
 
-// Dragging: the states that the task may move to are highlighted; others refuse the card.
+// Dragging. The places that take a card are the columns of a board of states, or a tray of states above any other board.
+// Only those whose move is open now light up: the server evaluates the gates when a card is lifted.
 
+const byState = () => board().dataset.drag === "status";
 document.addEventListener("pointerdown", (e) => {
   const card = e.target.closest?.(".board[data-drag] .card[data-m]");
-  if (!card || e.button || e.pointerType === "touch" || e.target.closest(".mv, .pr, .no")) return;
-  const x0 = e.clientX, y0 = e.clientY, can = card.dataset.m.split(" ");
-  let ghost = null, over = null;
-  const rect = card.getBoundingClientRect();
+  if (!card || e.button || e.pointerType === "touch" || e.target.closest(".mv, .pr, .no, .chip")) return;
+  const x0 = e.clientX, y0 = e.clientY, can = card.dataset.m.split(" "), rect = card.getBoundingClientRect();
+  let drag = null;
   const move = (e) => {
-    if (!ghost && Math.hypot(e.clientX - x0, e.clientY - y0) < 6) return;
-    if (!ghost) {
-      dragged = card;
-      ghost = card.cloneNode(true);
-      ghost.removeAttribute("id");
-      ghost.classList.add("ghost");
-      ghost.style.width = rect.width + "px";
-      body.append(ghost);
-      card.classList.add("lifted");
-      board().classList.add("dragging");
-      for (const c of board().querySelectorAll(".col")) c.classList.add(can.includes(c.dataset.col) ? "can" : "cannot");
-    }
-    ghost.style.transform = `translate(${rect.left + e.clientX - x0}px, ${rect.top + e.clientY - y0}px)`;
-    const edge = board().getBoundingClientRect();
-    if (e.clientX > edge.right - 40) board().scrollLeft += 14;
-    if (e.clientX < edge.left + 40) board().scrollLeft -= 14;
-    const at = document.elementsFromPoint(e.clientX, e.clientY).find((n) => n.classList.contains("col"));
-    if (over !== at) { over?.classList.remove("over"); at?.classList.add("over"); over = at; }
+    if (!drag && Math.hypot(e.clientX - x0, e.clientY - y0) < 6) return;
+    drag = drag || lift(card, can, rect.width);
+    drag.x = e.clientX;
+    drag.y = e.clientY;
+    drag.ghost.style.transform = `translate(${rect.left + e.clientX - x0}px, ${rect.top + e.clientY - y0}px)`;
+    const at = document.elementsFromPoint(e.clientX, e.clientY).find((n) => n.classList.contains("drop"));
+    if (drag.over !== at) { drag.over?.classList.remove("over"); at?.classList.add("over"); drag.over = at; }
   };
   const end = (e) => {
     for (const [name, f] of handlers) document.removeEventListener(name, f, true);
-    if (!ghost) return;
-    ghost.remove();
-    dragged = null;
-    card.classList.remove("lifted");
-    board().classList.remove("dragging");
-    for (const c of board().querySelectorAll(".col")) c.classList.remove("can", "cannot", "over");
+    if (!drag) return;
+    const over = drag.over;
+    drag.end();
     addEventListener("click", (e) => { e.preventDefault(); e.stopPropagation(); }, { capture: true, once: true, signal: AbortSignal.timeout(50) });
-    if (e.type === "pointerup" && over && over !== card.closest(".col")) drop(card, over, can);
+    if (e.type === "pointerup" && over && over !== card.closest(".col")) drop(card, over.dataset.to, can, drag.answer);
     if (waiting.size) frame = frame || requestAnimationFrame(flush);
   };
   const key = (e) => { if (e.key === "Escape") end(e); };
@@ -148,22 +141,88 @@ document.addEventListener("pointerdown", (e) => {
 });
 document.addEventListener("dragstart", (e) => { if (e.target.closest?.(".card")) e.preventDefault(); });
 
-async function drop(card, col, can) {
-  const id = card.id.slice(2), to = col.dataset.col;
-  if (!can.includes(to)) { refused(card, `it cannot go from ${card.closest(".col").dataset.col} to ${to}`); return; }
-  if ((card.dataset.n || "").split(" ").includes(to)) { ask(id, to); return; }
-  const home = card.parentNode, next = card.nextElementSibling;
-  col.querySelector(".cards").prepend(card);
-  card.classList.add("moving");
-  const fields = [["do", "move:" + to], ["back", "/"]];
+// lift begins a drag: it shows where the card may go, and scrolls while the pointer rests near an edge.
+function lift(card, can, width) {
+  const ghost = card.cloneNode(true), drag = { ghost, x: 0, y: 0, over: null };
+  ghost.removeAttribute("id");
+  ghost.classList.add("ghost");
+  ghost.style.width = width + "px";
+  body.append(ghost);
+  dragged = card;
+  card.classList.add("lifted");
+  body.classList.add("dragging");
+  let tray = null;
+  if (!byState()) {
+    tray = element("div", { className: "tray" }, ...can.map((to) => { const d = element("div", { textContent: to }); d.dataset.to = to; return d; }));
+    body.append(tray);
+  }
+  const drops = byState() ? [...board().querySelectorAll(".col")] : [...tray.children];
+  for (const d of drops) {
+    d.dataset.to = d.dataset.to || d.dataset.col;
+    d.classList.add("drop", can.includes(d.dataset.to) ? "asked" : "cannot");
+  }
+  drag.answer = openMoves(card.id.slice(2));
+  drag.answer.then((moves) => {
+    if (dragged !== card) return;
+    for (const d of drops.filter((d) => can.includes(d.dataset.to))) {
+      const why = moves.closed[d.dataset.to];
+      d.classList.remove("asked");
+      d.classList.add(why ? "shut" : "can");
+      if (why) d.classList.add("cannot");
+      if (why && tray) d.append(element("small", { textContent: why }));
+    }
+  });
+  let going = requestAnimationFrame(function scroll() {
+    scrollNear(drag.x, drag.y);
+    going = requestAnimationFrame(scroll);
+  });
+  drag.end = () => {
+    cancelAnimationFrame(going);
+    ghost.remove();
+    tray?.remove();
+    dragged = null;
+    card.classList.remove("lifted");
+    body.classList.remove("dragging");
+    for (const d of drops) d.classList.remove("drop", "asked", "can", "cannot", "shut", "over");
+  };
+  return drag;
+}
+const nearEdge = 48, scrollStep = 12;
+function scrollNear(x, y) {
+  const edge = board().getBoundingClientRect();
+  if (x > edge.right - nearEdge) board().scrollLeft += scrollStep;
+  if (x < edge.left + nearEdge) board().scrollLeft -= scrollStep;
+  const list = document.elementsFromPoint(x, y).find((n) => n.classList.contains("cards")), part = list?.getBoundingClientRect();
+  if (part && y > part.bottom - nearEdge) list.scrollTop += scrollStep;
+  if (part && y < part.top + nearEdge) list.scrollTop -= scrollStep;
+}
+// openMoves asks which moves of a task are open. Without an answer, the server decides when the card is dropped.
+async function openMoves(id) {
   try {
-    const { said } = await send("/act/" + id, fields);
-    if (said) toast(said);
+    const res = await request("/moves/" + id, { headers: { Accept: "application/json" } });
+    if (res.ok) return await res.json();
+  } catch { /* the banner shows it */ }
+  return { open: [], closed: {} };
+}
+
+async function drop(card, to, can, answer) {
+  const id = card.id.slice(2), from = card.querySelector(".s").textContent;
+  if (!can.includes(to)) { refused(card, `it cannot go from ${from} to ${to}`); return; }
+  const why = (await answer).closed[to];
+  if (why) { refused($(card.id) || card, why); return; }
+  if ((card.dataset.n || "").split(" ").includes(to)) { ask(id, to); return; }
+  const home = card.parentNode, next = card.nextElementSibling, col = byState() && columnOf(to);
+  if (col) col.querySelector(".cards").prepend(card);
+  card.classList.add("moving");
+  const fields = [["do", "move:" + to], ["back", "/"]], action = "/act/" + id;
+  try {
+    const { said } = await send(action, fields);
+    if (said) toast(said, false, seeTask(action));
     card.classList.remove("moving");
   } catch (err) {
-    if ($(card.id) === card) home.insertBefore(card, next?.parentNode === home ? next : null);
+    if (col && $(card.id) === card) home.insertBefore(card, next?.parentNode === home ? next : null);
     card.classList.remove("moving");
-    if (err.code) askCode("/act/" + id, fields, err.message); else refused($(card.id) || card, err.message);
+    if (err.code) askCode(action, fields, err.message); else refused($(card.id) || card, err.message);
   }
 }
 function refused(card, why) {
@@ -200,4 +259,28 @@ $("at")?.addEventListener("input", (e) => {
 });
 
 $("go")?.remove();
+if (matchMedia("(min-width: 701px)").matches) document.querySelector(".filters button").hidden = true; // a change of the filter sends it
+$("clock")?.addEventListener("click", (e) => {
+  if (past()) return;
+  e.preventDefault();
+  $("scrub").hidden = !$("scrub").hidden;
+  if (!$("scrub").hidden) $("at").focus();
+});
+
+// On a phone the columns are tabs above a board that can be swiped.
+
+if (matchMedia("(max-width: 700px)").matches) {
+  const show = new IntersectionObserver((seen) => {
+    for (const s of seen.filter((s) => s.isIntersecting))
+      for (const a of document.querySelectorAll("#columns a")) if (a.hash === "#" + s.target.id) a.setAttribute("aria-current", "true"); else a.removeAttribute("aria-current");
+  }, { root: board(), threshold: .6 });
+  for (const col of board().querySelectorAll(".col")) show.observe(col);
+  document.addEventListener("click", (e) => {
+    const tab = e.target.closest?.("#columns a");
+    if (!tab) return;
+    e.preventDefault();
+    const col = document.querySelector(tab.hash);
+    board().scrollTo({ left: col.offsetLeft - board().offsetLeft });
+  });
+}
 document.addEventListener("orange:board", (e) => take(e.detail));
