@@ -342,9 +342,7 @@ func (s *Site) submitReview(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if d, ok := s.diffs.latestDiff(v.Task.ID); ok {
-		diff.QuoteLines(remarks, d.Files)
-	}
+	s.quoteLines(r, v.Task.ID, remarks)
 	note := diff.DescribeRemarks(whole, v.Task.Seq, remarks)
 	switch {
 	case note == "":

@@ -82,6 +82,31 @@ func (s *Site) readSource(r *http.Request, id task.ID, f *diff.File) *diff.FileT
 	return diff.NewFileText(f, before, after)
 }
 
+// quoteLines sets the lines that remarks are about: from the diff that the person saw, or from the file for a line that the diff leaves out.
+func (s *Site) quoteLines(r *http.Request, id task.ID, remarks []diff.Remark) {
+	d, ok := s.diffs.latestDiff(id)
+	if !ok {
+		return
+	}
+	diff.QuoteLines(remarks, d.Files)
+	texts := map[string]string{}
+	for i := range remarks {
+		one := &remarks[i]
+		if one.Quote != "" || one.Line == 0 || one.Old || !slices.ContainsFunc(d.Files, func(f diff.File) bool { return f.Path == one.Path }) {
+			continue
+		}
+		text, read := texts[one.Path]
+		if !read {
+			c, err := s.o.API.ReadFile(r.Context(), string(id), one.Path, false)
+			if err == nil && !c.Cut {
+				text = string(c.Content)
+			}
+			texts[one.Path] = text
+		}
+		one.QuoteText(text)
+	}
+}
+
 // addImages adds the pictures on both sides, if the file is one.
 func (f *taskFile) addImages(id task.ID) {
 	if imageType(f.Path) == "" {

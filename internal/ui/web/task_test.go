@@ -172,14 +172,15 @@ func TestThreadsOfAReview(t *testing.T) {
 	s := newTaskBackend(t)
 	s.ask("complete")
 	s.ask("complete")
+	s.files = map[string]string{"src/<b>login.go": strings.Repeat("\n", 8) + "func ninth() {}\n"}
 	v := s.open(false).visitor(t)
 	v.get("/tasks/" + taskID)
-	form := url.Values{"path": {"src/<b>login.go", "README"}, "line": {"3", "1"}, "side": {"", "old"}, "remark": {"why <two>?", "keep it"}}
+	form := url.Values{"path": {"src/<b>login.go", "README", "src/<b>login.go"}, "line": {"3", "1", "9"}, "side": {"", "old", ""}, "remark": {"why <two>?", "keep it", "rename it"}}
 	if res, body := v.form("/tasks/"+taskID+"/review", form); res.StatusCode != 303 {
 		t.Fatalf("status %d: %s", res.StatusCode, body)
 	}
 	note := s.last().Note
-	if want := "R1 `src/<b>login.go:3` `var more = 2`: why <two>?\n\nR2 `README:1 (a line that was removed)` `shop`: keep it"; plainNote(note) != want {
+	if want := "R1 `src/<b>login.go:3` `var more = 2`: why <two>?\n\nR2 `README:1 (a line that was removed)` `shop`: keep it\n\nR3 `src/<b>login.go:9` `func ninth() {}`: rename it"; plainNote(note) != want {
 		t.Errorf("the agent reads %q", note)
 	}
 	first := regexp.MustCompile(`R\d+-1`).FindString(note)

@@ -216,7 +216,7 @@ func (p *taskPage) addMoves(add func(taskAct)) {
 			a.Label, a.Words = "Mark as "+m.To, "Reason (optional)"
 		case m.As == engine.Complete && !p.Look.Answers:
 			a.Label = "Complete: move to " + m.To
-			if closed == "" && p.Look.Kind != workflow.Agent && p.Look.Kind != workflow.CheckDo { // an agent does it there
+			if closed == "" && !p.Task.Queued && p.Look.Kind != workflow.Agent && p.Look.Kind != workflow.CheckDo { // an agent does it there
 				a.Class = "go"
 			}
 		}

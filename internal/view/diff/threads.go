@@ -152,6 +152,13 @@ func QuoteLines(remarks []Remark, files []File) {
 	}
 }
 
+// QuoteText sets what a remark quotes from the whole text of its file.
+func (r *Remark) QuoteText(text string) {
+	if lines := sourceLines(text); r.Line > 0 && r.Line <= len(lines) {
+		r.Quote = cutQuote(lines[r.Line-1])
+	}
+}
+
 func (f *File) quoteLine(r *Remark) string {
 	for _, h := range f.Hunks {
 		for _, l := range h.Lines {
