@@ -200,7 +200,7 @@ func (f *filter) columnOf(r *overview.Row) string {
 	case overview.StatusGroup:
 		return r.Status
 	}
-	return string(whoActs(r))
+	return turnNames[r.WhoseTurn()]
 }
 
 // orderOf returns the number by which the cards of a column are sorted. Where people must act, the card that waits
@@ -221,8 +221,8 @@ func (f *filter) orderOf(r *overview.Row) int64 {
 
 func whoColumns() []column {
 	var out []column
-	for _, w := range []who{whoPerson, whoAgents, whoNobody, whoDone} {
-		out = append(out, column{Name: string(w), Title: whoTitles[w], Kind: string(w)})
+	for _, turn := range overview.AllTurns() {
+		out = append(out, column{Name: turnNames[turn], Title: string(turn), Kind: turnNames[turn]})
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/explain"
+	"orange/internal/core/question"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -266,7 +267,7 @@ func (s *Site) fullItem(ctx context.Context, it *explain.Item, state *overview.S
 	}
 	if item.Ask != "" {
 		for _, r := range it.Reasons {
-			item.Options = append(item.Options, answerOptions(r.Text)...)
+			item.Options = append(item.Options, question.ListOptions(withoutComments(r.Text))...)
 		}
 	}
 	if role := row.AtTerminal(); role != "" {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"orange/internal/core/explain"
-	"orange/internal/core/workflow"
 	"orange/internal/view/overview"
 )
 
@@ -43,32 +42,5 @@ func lookOf(kind explain.ItemKind) kindLook {
 	return kindLook{"Look", "alert"}
 }
 
-// who names the group of people or programs that must act on a task.
-type who string
-
-// The groups, in the order of the board.
-const (
-	whoPerson who = "need"
-	whoAgents who = "work"
-	whoNobody who = "wait"
-	whoDone   who = "done"
-)
-
-// whoTitles are the headings of the groups.
-var whoTitles = map[who]string{whoPerson: "Needs you", whoAgents: "Agents at work", whoNobody: "Waiting", whoDone: "Done"}
-
-// whoActs returns who must act on a task. A task that was created and not started waits: nothing stops because of it.
-func whoActs(r *overview.Row) who {
-	switch {
-	case r.Wants.WaitsForPerson():
-		return whoPerson
-	case r.Kind == workflow.Terminal:
-		return whoDone
-	}
-	for i := range r.Attempts {
-		if a := &r.Attempts[i]; r.Life == overview.Alive && a.IsLive() && !a.Idle() && !a.Blocked() {
-			return whoAgents
-		}
-	}
-	return whoNobody
-}
+// turnNames are the names of the groups of the board, in addresses and style sheets.
+var turnNames = map[overview.Turn]string{overview.NeedsYou: "need", overview.AgentsAtWork: "work", overview.NobodysTurn: "wait", overview.NoTurn: "done"}

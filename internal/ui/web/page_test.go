@@ -443,7 +443,7 @@ func TestAnswersThatAQuestionOffers(t *testing.T) {
 	v := newEnv(t, w).visitor(t)
 	_, body := v.get("/inbox?item=" + askingTask)
 	says(t, body, []string{"data-fill>blue<", "data-fill>green &lt;b&gt;<"}, nil)
-	for name, text := range map[string]string{"questions": "- Which one?\n- Why?", "one": "- blue", "none": "blue or green?", "a long one": "- " + strings.Repeat("x", 200) + "\n- y"} {
+	for name, text := range map[string]string{"questions": "- Which one?\n- Why?", "one": "- blue", "none": "blue or green?", "a long one": "- " + strings.Repeat("x", 201) + "\n- y"} {
 		w.setFacts(askingTask, overview.Facts{Reasons: []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: text}}})
 		_, body := v.get("/inbox?item=" + askingTask)
 		if strings.Contains(body, "data-fill") {

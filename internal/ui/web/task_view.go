@@ -11,11 +11,11 @@ import (
 	"orange/internal/core/engine"
 	"orange/internal/core/explain"
 	"orange/internal/core/journal"
+	"orange/internal/core/question"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 	"orange/internal/view/ansi"
 	"orange/internal/view/humanize"
-	"orange/internal/view/markdown"
 	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
 	"orange/internal/wire"
@@ -368,26 +368,7 @@ func optionsOf(list []explain.WaitReason) []string {
 		if r.Kind != explain.BecauseOfQuestions && r.Kind != explain.BecauseOfMessage {
 			continue
 		}
-		var out []string
-		for _, b := range markdown.ParseBlocks(withoutComments(r.Text)) {
-			if b.Kind != markdown.List {
-				continue
-			}
-			out = nil
-			for _, item := range b.Items {
-				text := ""
-				for _, inner := range item.Blocks {
-					for _, s := range inner.Text {
-						text += s.Text
-					}
-					break
-				}
-				if text = strings.TrimSpace(ansi.OneLine(text)); text != "" && len(text) <= 200 {
-					out = append(out, text)
-				}
-			}
-		}
-		if len(out) > 1 && len(out) < 10 {
+		if out := question.ListOptions(withoutComments(r.Text)); len(out) > 0 {
 			return out
 		}
 	}
