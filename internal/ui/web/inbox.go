@@ -12,7 +12,6 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/explain"
-	"orange/internal/core/question"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -266,9 +265,7 @@ func (s *Site) fullItem(ctx context.Context, it *explain.Item, state *overview.S
 		item.Text = ""
 	}
 	if item.Ask != "" {
-		for _, r := range it.Reasons {
-			item.Options = append(item.Options, question.ListOptions(withoutComments(r.Text))...)
-		}
+		item.Options = optionsOf(it.Reasons)
 	}
 	if role := row.AtTerminal(); role != "" {
 		item.showTerminal(ctx, s, role)
