@@ -44,20 +44,7 @@ func (m *model) openCardForm() tea.Cmd {
 }
 
 func (f *cardForm) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
-	switch key := k.String(); {
-	case key == "esc" && f.sending:
-		m.showNote(underWay)
-	case key == "esc":
-		f.keepDraft(m)
-	case f.sending:
-	case f.sends(key):
-		return f.submitCard(m)
-	case key == editorKey && f.hasLines():
-		return m.openEditor(&f.list[f.at].text, &f.why)
-	default:
-		f.editKey(k)
-	}
-	return nil
+	return f.handleFormKey(m, k, f.keepDraft, f.submitCard)
 }
 
 // keepDraft closes the form, and keeps what was typed.

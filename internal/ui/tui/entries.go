@@ -190,3 +190,21 @@ func firstOfLines(text string, room int) string {
 	also := fmt.Sprintf(" (+%s)", humanize.Plural(strings.Count(rest, "\n")+1, "line"))
 	return clipLine(ansi.OneLine(first), max(1, room-len(also))) + also
 }
+
+// handleFormKey handles a key in a form whose request cannot be taken back while it is under way.
+func (f *entries) handleFormKey(m *model, k tea.KeyPressMsg, leave func(*model), send func(*model) tea.Cmd) tea.Cmd {
+	switch key := k.String(); {
+	case key == "esc" && f.sending:
+		m.showNote(underWay)
+	case key == "esc":
+		leave(m)
+	case f.sending:
+	case f.sends(key):
+		return send(m)
+	case key == editorKey && f.hasLines():
+		return m.openEditor(&f.list[f.at].text, &f.why)
+	default:
+		f.editKey(k)
+	}
+	return nil
+}

@@ -204,12 +204,8 @@ func (m *model) usualWorkflow(project string) string {
 	return ""
 }
 
-// keepDraft keeps the form with its content for later. A request that was sent cannot be cancelled.
+// keepDraft keeps the form with its content for later.
 func (f *form) keepDraft(m *model) {
-	if f.sending {
-		m.showNote(underWay)
-		return
-	}
 	m.dialog = nil
 	for _, at := range []int{formSummary, formRequirements, formBranch, formBase, formHarness, formModel, formAfter, formWorkflow, formStatus} {
 		if f.value(at) != "" {
@@ -222,16 +218,8 @@ func (f *form) keepDraft(m *model) {
 }
 
 func (f *form) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
-	switch key := k.String(); {
-	case key == "esc":
-		f.keepDraft(m)
-	case f.sending:
-	case f.sends(key):
-		return f.submitTask(m)
-	case key == editorKey && f.hasLines():
-		return m.openEditor(&f.list[f.at].text, &f.why)
-	default:
-		f.editKey(k)
+	if cmd := f.handleFormKey(m, k, f.keepDraft, f.submitTask); cmd != nil {
+		return cmd
 	}
 	f.proposeBranch()
 	f.offerStates(m)

@@ -74,20 +74,7 @@ func (m *model) editTask(msg editingMsg) {
 }
 
 func (f *editForm) handleKey(m *model, k tea.KeyPressMsg) tea.Cmd {
-	switch key := k.String(); {
-	case key == "esc" && f.sending:
-		m.showNote(underWay)
-	case key == "esc":
-		f.keepDraft(m)
-	case f.sending:
-	case f.sends(key):
-		return f.submitChanges(m)
-	case key == editorKey && f.hasLines():
-		return m.openEditor(&f.list[f.at].text, &f.why)
-	default:
-		f.editKey(k)
-	}
-	return nil
+	return f.handleFormKey(m, k, f.keepDraft, f.submitChanges)
 }
 
 // keepDraft closes the form, and keeps it if its text was changed.

@@ -158,26 +158,11 @@ type formButton struct {
 	Title string // the engine's words
 }
 
-// moveLabel returns the words of the button for a move.
-func moveLabel(m explain.Move) string {
-	switch m.As {
-	case "cancel":
-		return "Cancel the task"
-	case "stuck":
-		return "Mark as stuck"
-	case "request-changes":
-		return "Request changes"
-	case engine.Reopen:
-		return "Reopen"
-	}
-	return "Move to " + m.To
-}
-
 // moveButtons returns a button for each move of a task that a person may ask for.
 func moveButtons(id task.ID, moves []explain.Move, ends func(explain.Move) bool) []formButton {
 	var out []formButton
 	for _, m := range moves {
-		one := formButton{Do: "move:" + m.To, Label: moveLabel(m), To: m.To, Title: strings.TrimPrefix(m.As+" → "+m.To, " → ")}
+		one := formButton{Do: "move:" + m.To, Label: narrate.LabelMove(m), To: m.To, Title: strings.TrimPrefix(m.As+" → "+m.To, " → ")}
 		switch {
 		case m.As == "request-changes":
 			one.Do, one.Class = "request-changes", "back"
