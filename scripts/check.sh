@@ -41,7 +41,7 @@ checker=$(mktemp)
 report=
 checking=
 trap 'test -z "$checking" || kill "$checking" 2>/dev/null; rm -f "$checker" $report' EXIT
-nice -n 10 go tool gotestsum --format pkgname -- -timeout 60m ./internal/core/verify >"$checker" 2>&1 &
+nice -n 5 go tool gotestsum --format pkgname -- -timeout 60m ./internal/core/verify >"$checker" 2>&1 &
 checking=$!
 echo "== go test -race, everything else"
 packages=$(go list ./... | grep -v -e '^orange$' -e /internal/core/verify)
