@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs what the tests of trackers need, at the versions in scripts/npm/contracts: GitHub's
-# description of its API, examples of its webhooks, and a real board that speaks MCP. Prints the
-# folder: ORANGE_NPM_DIR, or orange-contracts in the cache folder of the user, about 0.5 GB. When
+# Installs what tests of trackers and pages need, at the versions in scripts/npm/contracts: GitHub's
+# description of its API, examples of its webhooks, a real board that speaks MCP, and a checker of
+# accessibility. Prints the folder: ORANGE_NPM_DIR, or orange-contracts in the cache folder of the user, about 0.5 GB. When
 # the lock file changes, the script installs them again. Without npm, or if the installation fails,
 # it prints nothing, and the tests that need the folder say that they skip.
 set -eu
@@ -15,7 +15,7 @@ if ! cmp -s scripts/npm/contracts/package-lock.json "$dir/package-lock.json"; th
 		{ apt-get update -qq && apt-get install -y -qq --no-install-recommends npm; } >/dev/null 2>&1 || true
 	fi
 	command -v npm >/dev/null 2>&1 || {
-		echo "contracts: npm is missing: tests against GitHub's description and a real MCP board are skipped" >&2
+		echo "contracts: npm is missing: tests against GitHub's description, a real MCP board and axe are skipped" >&2
 		exit 0
 	}
 	scripts/npm/install.sh contracts "$dir" || {

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/accessibility"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"orange/internal/core/task"
+	"orange/internal/testbrowser"
 	"orange/internal/ui/web"
 )
 
@@ -29,7 +29,7 @@ const (
 )
 
 func TestBrowser(t *testing.T) {
-	browser := chromium(t)
+	browser := testbrowser.Start(t)
 	for name, story := range map[string]func(t *testing.T, b *tab){
 		"the token is taken out of the address":                storyLogin,
 		"a change made elsewhere shows without a reload":       storyLive,
@@ -66,12 +66,12 @@ func storyLogin(t *testing.T, b *tab) {
 	if got := eval[string](b, "document.cookie"); got != "" {
 		t.Errorf("scripts see the cookie: %s", got)
 	}
-	b.wait(`"connected" in document.body.dataset`)
-	b.quiet()
+	b.Wait(`"connected" in document.body.dataset`)
+	b.Quiet()
 }
 
 func storyLive(t *testing.T, b *tab) {
-	b.wait(`"connected" in document.body.dataset`)
+	b.Wait(`"connected" in document.body.dataset`)
 	eval[bool](b, "window.notReloaded = true")
 	eval[bool](b, `new MutationObserver(() => { window.shownAt ??= Date.now(); }).observe(document.getElementById("board"), {childList: true, subtree: true}), true`)
 	begun := time.Now()
@@ -81,160 +81,160 @@ func storyLive(t *testing.T, b *tab) {
 	b.env.backend.Change(pendingTask, func(t *task.Task) {
 		t.Status, t.Summary = "working", "Something else"
 	})
-	b.wait(inColumn(pendingTask, "working"))
+	b.Wait(inColumn(pendingTask, "working"))
 	if got := eval[string](b, `document.querySelector("#t-`+pendingTask+` .t").textContent`); got != "Something else" {
 		t.Errorf("the card says %q", got)
 	}
-	b.wait(`document.querySelector('[data-col="working"] .n').textContent === "3"`)
-	b.wait(`document.getElementById("wants").textContent === "2"`)
-	b.wait(`document.getElementById("news").textContent.includes("Something else: working")`)
+	b.Wait(`document.querySelector('[data-col="working"] .n').textContent === "3"`)
+	b.Wait(`document.getElementById("wants").textContent === "2"`)
+	b.Wait(`document.getElementById("news").textContent.includes("Something else: working")`)
 	b.env.backend.add(task.Task{ID: "F0000000000000000000f", Project: "shop", Branch: "f", Summary: "A new one", Status: "pending"})
-	b.wait(inColumn("F0000000000000000000f", "pending"))
+	b.Wait(inColumn("F0000000000000000000f", "pending"))
 	if !eval[bool](b, "window.notReloaded === true") {
 		t.Error("the page was loaded again")
 	}
 	b.env.backend.pause(true)
-	b.wait(`!document.getElementById("held").hidden`)
-	b.quiet()
+	b.Wait(`!document.getElementById("held").hidden`)
+	b.Quiet()
 }
 
 func storyDrag(t *testing.T, b *tab) {
-	b.wait(`"connected" in document.body.dataset`)
-	b.drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, false)
-	b.wait(`[...document.querySelectorAll(".drop.can")].map(c => c.dataset.col).join() === "working,cancelled"`)
-	b.shot("dragging")
-	b.drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, true)
-	b.wait(inColumn(pendingTask, "working"))
-	b.wait(`document.getElementById("said")?.textContent === "fix-login: pending → working"`)
+	b.Wait(`"connected" in document.body.dataset`)
+	b.Drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, false)
+	b.Wait(`[...document.querySelectorAll(".drop.can")].map(c => c.dataset.col).join() === "working,cancelled"`)
+	b.Shot("dragging")
+	b.Drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, true)
+	b.Wait(inColumn(pendingTask, "working"))
+	b.Wait(`document.getElementById("said")?.textContent === "fix-login: pending → working"`)
 	if got := b.env.backend.last(); got.To != "working" {
 		t.Errorf("the server heard %+v", got)
 	}
 	if got := eval[string](b, "location.pathname"); got != "/" {
 		t.Errorf("the drag was taken for a click: %s", got)
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 func storyForbidden(t *testing.T, b *tab) {
-	b.drag("#t-"+pendingTask+" .t", `[data-col="reviewing"] h2`, true)
-	b.wait(`document.querySelector("#t-` + pendingTask + ` .no")?.textContent === "it cannot go from pending to reviewing"`)
+	b.Drag("#t-"+pendingTask+" .t", `[data-col="reviewing"] h2`, true)
+	b.Wait(`document.querySelector("#t-` + pendingTask + ` .no")?.textContent === "it cannot go from pending to reviewing"`)
 	if !eval[bool](b, "Boolean("+inColumn(pendingTask, "pending")+")") || len(b.env.backend.heard) > 0 {
 		t.Errorf("it was moved: %v", b.env.backend.heard)
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 func storyRefused(t *testing.T, b *tab) {
-	b.wait(`"connected" in document.body.dataset`)
+	b.Wait(`"connected" in document.body.dataset`)
 	locked := b.env.backend.AddWorkflow(t, "t.yaml", strings.NewReplacer("on: [request, ready], as: complete, by: [human, engine]", "on: ready, by: [engine]", "from: [pending, reviewing]", "from: reviewing").Replace(boardWorkflow))
 	b.env.backend.Change(pendingTask, func(t *task.Task) { t.WorkflowHash = locked.Hash }) // the page is a moment behind
-	b.wait(`!document.getElementById("t-` + pendingTask + `").dataset.m`)
+	b.Wait(`!document.getElementById("t-` + pendingTask + `").dataset.m`)
 	eval[bool](b, `document.getElementById("t-`+pendingTask+`").dataset.m = "working", true`)
-	b.drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, true)
-	b.wait(`document.querySelector("#t-` + pendingTask + ` .no")?.textContent === "gate: it has no <b>plan</b>: write one"`)
+	b.Drag("#t-"+pendingTask+" .t", `[data-col="working"] h2`, true)
+	b.Wait(`document.querySelector("#t-` + pendingTask + ` .no")?.textContent === "gate: it has no <b>plan</b>: write one"`)
 	if !eval[bool](b, "Boolean("+inColumn(pendingTask, "pending")+")") {
 		t.Error("it did not go back")
 	}
-	b.shot("refused")
-	b.quiet("409")
+	b.Shot("refused")
+	b.Quiet("409")
 }
 
 func storySendBack(t *testing.T, b *tab) {
-	b.drag("#t-"+reviewingTask+" .t", `[data-col="working"] h2`, true)
-	b.wait(`document.getElementById("ask").open && document.activeElement.tagName === "TEXTAREA"`)
-	b.shot("ask")
-	b.do(chromedp.KeyEvent("write tests"))
+	b.Drag("#t-"+reviewingTask+" .t", `[data-col="working"] h2`, true)
+	b.Wait(`document.getElementById("ask").open && document.activeElement.tagName === "TEXTAREA"`)
+	b.Shot("ask")
+	b.Do(chromedp.KeyEvent("write tests"))
 	eval[bool](b, `document.querySelector('#ask button[value="request-changes"]').click(), true`)
-	b.wait(inColumn(reviewingTask, "working"))
+	b.Wait(inColumn(reviewingTask, "working"))
 	if got := b.env.backend.last(); got.Verb != "request-changes" || got.Note != "write tests" {
 		t.Errorf("the server heard %+v", got)
 	}
-	b.wait(`!document.getElementById("ask").open`)
-	b.quiet()
+	b.Wait(`!document.getElementById("ask").open`)
+	b.Quiet()
 }
 
 func storyKeyboard(t *testing.T, b *tab) {
-	b.wait(`"connected" in document.body.dataset`)
+	b.Wait(`"connected" in document.body.dataset`)
 	eval[bool](b, `document.querySelector("#t-`+pendingTask+` .t").focus(), true`)
-	b.do(chromedp.KeyEvent(kb.ArrowRight))
-	b.wait(`document.activeElement.closest(".card")?.id === "t-` + workingTask + `"`)
-	b.do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // from the card over its button to its move
-	b.wait(`document.getElementById("ask").open && document.activeElement.value === "move:working"`)
-	b.do(chromedp.KeyEvent(kb.Escape))
-	b.wait(`!document.getElementById("ask").open && document.activeElement.className === "mv"`)
-	b.do(chromedp.KeyEvent("m"))
-	b.wait(`document.getElementById("ask").open && document.activeElement.value === "move:working"`)
-	b.do(chromedp.KeyEvent(kb.Enter))
-	b.wait(inColumn(pendingTask, "working"))
-	b.wait(`document.activeElement.closest(".card")?.id === "t-` + pendingTask + `"`) // focus went with it
-	b.quiet()
+	b.Do(chromedp.KeyEvent(kb.ArrowRight))
+	b.Wait(`document.activeElement.closest(".card")?.id === "t-` + workingTask + `"`)
+	b.Do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Tab), chromedp.KeyEvent(kb.Enter)) // from the card over its button to its move
+	b.Wait(`document.getElementById("ask").open && document.activeElement.value === "move:working"`)
+	b.Do(chromedp.KeyEvent(kb.Escape))
+	b.Wait(`!document.getElementById("ask").open && document.activeElement.className === "mv"`)
+	b.Do(chromedp.KeyEvent("m"))
+	b.Wait(`document.getElementById("ask").open && document.activeElement.value === "move:working"`)
+	b.Do(chromedp.KeyEvent(kb.Enter))
+	b.Wait(inColumn(pendingTask, "working"))
+	b.Wait(`document.activeElement.closest(".card")?.id === "t-` + pendingTask + `"`) // focus went with it
+	b.Quiet()
 }
 
 func storyInbox(t *testing.T, b *tab) {
 	b.open("/inbox")
-	b.do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "blue"))
+	b.Do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "blue"))
 	eval[bool](b, `document.querySelector("#item-`+askingTask+` button[value=answer]").click(), true`)
-	b.wait(`!document.getElementById("i-` + askingTask + `")`)
+	b.Wait(`!document.getElementById("i-` + askingTask + `")`)
 	if got := b.env.backend.last(); got.Verb != "answer" || got.Note != "blue" {
 		t.Errorf("the server heard %+v", got)
 	}
-	b.wait(`document.getElementById("wants").textContent === "1"`)
-	b.wait(`document.getElementById("item-` + reviewingTask + `")`) // the next item
+	b.Wait(`document.getElementById("wants").textContent === "1"`)
+	b.Wait(`document.getElementById("item-` + reviewingTask + `")`) // the next item
 	eval[bool](b, `document.querySelector("#item-`+reviewingTask+` button[value=request-changes]").click(), true`)
-	b.wait(`document.querySelector("#act-` + reviewingTask + ` > .answer").textContent.includes("write some text")`)
-	b.quiet("400")
+	b.Wait(`document.querySelector("#act-` + reviewingTask + ` > .answer").textContent.includes("write some text")`)
+	b.Quiet("400")
 }
 
 func storyTyped(t *testing.T, b *tab) {
 	b.open("/inbox")
-	b.wait(`"connected" in document.body.dataset`)
-	b.do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "half a thou"))
+	b.Wait(`"connected" in document.body.dataset`)
+	b.Do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "half a thou"))
 	b.env.backend.Change(pendingTask, func(t *task.Task) { t.Queued = true })
-	b.wait(`!document.getElementById("i-` + pendingTask + `")`)
-	b.do(chromedp.KeyEvent("ght"))
+	b.Wait(`!document.getElementById("i-` + pendingTask + `")`)
+	b.Do(chromedp.KeyEvent("ght"))
 	if got := eval[string](b, `document.activeElement.id + "=" + document.activeElement.value`); got != "n-"+askingTask+"=half a thought" {
 		t.Errorf("what was typed is %q", got)
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 func storyLost(t *testing.T, b *tab) {
-	b.wait(`"connected" in document.body.dataset`)
+	b.Wait(`"connected" in document.body.dataset`)
 	eval[bool](b, "window.notReloaded = true")
 	addr := b.env.addr
 	b.env.shut()
-	b.wait(`!document.getElementById("lost").hidden`)
-	b.shot("lost")
+	b.Wait(`!document.getElementById("lost").hidden`)
+	b.Shot("lost")
 	for i := range 3 { // while nobody listens
 		b.env.backend.Change(pendingTask, func(t *task.Task) { t.Summary = fmt.Sprint("version ", i) })
 	}
 	b.env.backend.Change(workingTask, func(t *task.Task) { t.Status = "reviewing" })
 	b.env.open(t, addr)
-	b.wait(inColumn(workingTask, "reviewing"))
-	b.wait(`document.querySelector("#t-` + pendingTask + ` .t").textContent === "version 2"`)
-	b.wait(`document.getElementById("lost").hidden`)
+	b.Wait(inColumn(workingTask, "reviewing"))
+	b.Wait(`document.querySelector("#t-` + pendingTask + ` .t").textContent === "version 2"`)
+	b.Wait(`document.getElementById("lost").hidden`)
 	b.env.backend.Change(pendingTask, func(t *task.Task) { t.Summary = "and on" })
-	b.wait(`document.querySelector("#t-` + pendingTask + ` .t").textContent === "and on"`)
+	b.Wait(`document.querySelector("#t-` + pendingTask + ` .t").textContent === "and on"`)
 	if !eval[bool](b, "window.notReloaded === true") {
 		t.Error("the page was loaded again")
 	}
-	b.quiet("net::ERR_")
+	b.Quiet("net::ERR_")
 }
 
 func storyPast(t *testing.T, b *tab) {
-	b.wait(`"connected" in document.body.dataset`)
+	b.Wait(`"connected" in document.body.dataset`)
 	eval[bool](b, `(() => { const at = document.getElementById("at"); at.value = 2; at.dispatchEvent(new Event("input", {bubbles: true})); return true; })()`)
-	b.wait(`document.querySelectorAll(".card").length === 2 && location.search.includes("at=2")`)
-	b.wait(`!document.getElementById("pastline").hidden && !document.querySelector(".mv")`)
-	b.shot("past")
+	b.Wait(`document.querySelectorAll(".card").length === 2 && location.search.includes("at=2")`)
+	b.Wait(`!document.getElementById("pastline").hidden && !document.querySelector(".mv")`)
+	b.Shot("past")
 	b.env.backend.Change(pendingTask, func(t *task.Task) { t.Summary = "of now" })
 	b.open("/?at=1")
-	b.wait(`document.querySelectorAll(".card").length === 1`)
+	b.Wait(`document.querySelectorAll(".card").length === 1`)
 	eval[bool](b, `document.getElementById("next").click(), true`)
-	b.wait(`document.querySelectorAll(".card").length === 2`)
+	b.Wait(`document.querySelectorAll(".card").length === 2`)
 	eval[bool](b, `document.getElementById("present").click(), true`)
-	b.wait(`document.querySelectorAll(".card").length === 4 && document.querySelector("#t-` + pendingTask + ` .t").textContent === "of now"`)
-	b.quiet()
+	b.Wait(`document.querySelectorAll(".card").length === 4 && document.querySelector("#t-` + pendingTask + ` .t").textContent === "of now"`)
+	b.Quiet()
 }
 
 // storyFlood changes tasks as fast as it can, and looks whether the page still answers.
@@ -243,19 +243,19 @@ func storyFlood(t *testing.T, b *tab) {
 		b.env.backend.add(task.Task{ID: task.ID(fmt.Sprintf("G%020d", i)), Project: "shop", Branch: "g", Summary: "one of many", Status: "pending"})
 	}
 	b.open("/?group=status")
-	b.wait(`"connected" in document.body.dataset`)
+	b.Wait(`"connected" in document.body.dataset`)
 	eval[bool](b, `(() => { window.longest = 0; let last = performance.now(); const f = (now) => { window.longest = Math.max(window.longest, now - last); last = now; requestAnimationFrame(f); }; requestAnimationFrame(f); return true; })()`)
 	for i := range 5000 {
 		b.env.backend.Change(task.ID(fmt.Sprintf("G%020d", i%200)), func(t *task.Task) { t.Summary = fmt.Sprint("change ", i) })
 	}
-	b.wait(`document.querySelector("#t-G00000000000000000199 .t").textContent === "change 4999"`)
+	b.Wait(`document.querySelector("#t-G00000000000000000199 .t").textContent === "change 4999"`)
 	for i := range 200 {
 		if want := fmt.Sprint("change ", 4800+i); !eval[bool](b, fmt.Sprintf(`document.querySelector("#t-G%020d .t").textContent === %q`, i, want)) {
 			t.Errorf("task %d does not show its last change", i)
 		}
 	}
 	t.Logf("the longest time without a frame was %.0f ms", eval[float64](b, "window.longest"))
-	b.quiet()
+	b.Quiet()
 }
 
 // storyThousand looks how soon a thousand tasks are seen, and that all can be reached.
@@ -263,150 +263,76 @@ func storyThousand(t *testing.T, b *tab) {
 	crowd(b.env.backend)
 	for range 3 {
 		b.open("/?group=status")
-		b.wait(`performance.getEntriesByName("first-contentful-paint").length > 0 && "connected" in document.body.dataset`)
+		b.Wait(`performance.getEntriesByName("first-contentful-paint").length > 0 && "connected" in document.body.dataset`)
 		t.Logf("first paint after %.0f ms, of which the server took %.0f; %.0f bytes", eval[float64](b, `performance.getEntriesByName("first-contentful-paint")[0].startTime`),
 			eval[float64](b, `performance.getEntriesByType("navigation")[0].responseStart`), eval[float64](b, `performance.getEntriesByType("navigation")[0].decodedBodySize`))
 	}
-	b.shot("thousand")
+	b.Shot("thousand")
 	shown := eval[int](b, `document.querySelectorAll('[data-col="working"] .card').length`)
 	eval[bool](b, `document.querySelector('[data-col="working"] .more').click(), true`)
-	b.wait(`location.search.includes("full=working") && document.querySelectorAll('[data-col="working"] .card').length > 300`)
+	b.Wait(`location.search.includes("full=working") && document.querySelectorAll('[data-col="working"] .card').length > 300`)
 	if shown != 100 {
 		t.Errorf("%d cards of a column are shown at first", shown)
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 func storyMarkup(t *testing.T, b *tab) {
-	b.wait(`"connected" in document.body.dataset`)
+	b.Wait(`"connected" in document.body.dataset`)
 	bad := `<img src=x onerror="window.harmed=1"><script>window.harmed=1</script>`
 	b.env.backend.Change(pendingTask, func(t *task.Task) { t.Summary, t.Branch, t.Attention = bad, bad, bad })
-	b.wait(`document.querySelector("#t-` + pendingTask + ` .t").textContent.startsWith("<img")`)
+	b.Wait(`document.querySelector("#t-` + pendingTask + ` .t").textContent.startsWith("<img")`)
 	for _, path := range []string{"/", "/inbox", "/move/" + pendingTask} {
 		b.open(path)
 		if eval[bool](b, `"harmed" in window || document.querySelectorAll("main img").length > 0`) {
 			t.Errorf("%s ran what a text says", path)
 		}
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 // storyAccessible checks what the browser exposes to assistive technology.
 func storyAccessible(t *testing.T, b *tab) {
 	for _, path := range []string{"/", "/?group=status", "/inbox", "/inbox?item=" + reviewingTask, "/fleet", "/new", "/projects/new", "/stats", "/workflows", "/style", "/move/" + pendingTask, "/nothing", "/?at=2"} {
 		b.open(path)
-		var nodes []*accessibility.Node
-		b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-			out, err := chromedp.Call(ctx, accessibility.GetFullAXTree, accessibility.GetFullAXTreeParams{})
-			nodes = out.Nodes
-			return err
-		}))
-		roles, landmarks := map[string]int{}, map[string]int{}
-		for _, n := range nodes {
-			if n.Ignored || n.Role == nil {
-				continue
-			}
-			role := strings.Trim(string(n.Role.Value), `"`)
-			roles[role]++
-			name := ""
-			if n.Name != nil {
-				name = strings.Trim(string(n.Name.Value), `"`)
-			}
-			switch role {
-			case "region", "navigation", "search", "complementary":
-				if landmarks[role+" "+name]++; landmarks[role+" "+name] > 1 {
-					t.Errorf("%s: two landmarks %s are named %q", path, role, name)
-				}
-				if name == "" {
-					t.Errorf("%s: a %s has no name", path, role)
-				}
-			case "textbox", "searchbox", "combobox", "checkbox", "slider", "button", "link", "dialog":
-				if name == "" {
-					t.Errorf("%s: a %s has no name", path, role)
-				}
-			}
-		}
-		for role, want := range map[string]int{"main": 1, "banner": 1, "navigation": 1} {
-			if roles[role] != want {
-				t.Errorf("%s: %d landmarks %s", path, roles[role], role)
-			}
-		}
-		if got := eval[int](b, `document.querySelectorAll("h1").length`); got != 1 {
-			t.Errorf("%s has %d headings of the first level", path, got)
-		}
-		if got := eval[string](b, `(() => { const ids = [...document.querySelectorAll("[id]")].map(e => e.id); return ids.filter((id, i) => ids.indexOf(id) !== i).join(); })()`); got != "" {
-			t.Errorf("%s: ids are there twice: %s", path, got)
-		}
-		if got := eval[string](b, `document.documentElement.lang`); got != "en" {
-			t.Errorf("%s: its language is %q", path, got)
-		}
-		b.size(360, 740)
+		b.Size(360, 740)
 		if got := eval[int](b, `document.documentElement.scrollWidth`); got > 360 {
 			t.Errorf("%s is %d pixels wide on a small screen", path, got)
 		}
-		b.size(1280, 800)
+		b.Size(1280, 800)
 	}
 	b.open("/")
-	b.do(chromedp.KeyEvent(kb.Tab))
-	b.wait(`document.activeElement.className === "skip"`)
-	b.do(chromedp.KeyEvent(kb.Enter))
-	b.wait(`document.activeElement.id === "main"`)
-	b.quiet("404")
+	b.Do(chromedp.KeyEvent(kb.Tab))
+	b.Wait(`document.activeElement.className === "skip"`)
+	b.Do(chromedp.KeyEvent(kb.Enter))
+	b.Wait(`document.activeElement.id === "main"`)
+	b.Quiet("404")
 }
 
 func storyPictures(t *testing.T, b *tab) {
 	for _, look := range []string{"light", "dark"} {
-		b.media("prefers-color-scheme", look)
-		for name, path := range map[string]string{"board": "/", "states": "/?group=status", "inbox": "/inbox", "fleet": "/fleet", "new": "/new", "project": "/projects/new", "style": "/style", "move": "/move/" + reviewingTask, "error": "/nothing"} {
+		b.Media("prefers-color-scheme", look)
+		for name, path := range map[string]string{"board": "/", "states": "/?group=status", "inbox": "/inbox", "fleet": "/fleet", "new": "/new", "project": "/projects/new", "style": "/style", "stats": "/stats", "past": "/?at=2", "move": "/move/" + reviewingTask, "error": "/nothing"} {
 			b.open(path)
 			for _, size := range [][2]int64{{1280, 800}, {390, 800}} {
-				b.size(size[0], size[1])
-				b.shot(fmt.Sprintf("%s-%s-%d", name, look, size[0]))
-				contrast(t, b, path+" in "+look)
+				b.Size(size[0], size[1])
+				b.Shot(fmt.Sprintf("%s-%s-%d", name, look, size[0]))
+				b.Axe(fmt.Sprintf("%s in %s, %d pixels wide", path, look, size[0]))
 			}
 		}
 	}
 }
 
-// contrast measures every text of the page against its ground.
-func contrast(t *testing.T, b *tab, what string) {
-	t.Helper()
-	if got := eval[string](b, `(() => {
-  const parse = (c) => { const m = c.match(/[\d.]+/g).map(Number); return { r: m[0], g: m[1], b: m[2], a: m[3] ?? 1 }; };
-  const lum = ({ r, g, b }) => { const f = (v) => { v /= 255; return v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; }; return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
-  const bad = new Set();
-  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    const e = walk.currentNode.parentElement;
-    if (!walk.currentNode.textContent.trim() || !e.checkVisibility({ visibilityProperty: true }) || e.closest(".unseen, .skip, [disabled], option")) continue;
-    let ground = e, bg = null;
-    while (ground && !(bg && bg.a === 1)) { const c = parse(getComputedStyle(ground).backgroundColor); if (c.a === 1) bg = c; ground = ground.parentElement; }
-    bg = bg || parse(getComputedStyle(document.body).backgroundColor);
-    const a = lum(parse(getComputedStyle(e).color)), c = lum(bg), ratio = (Math.max(a, c) + .05) / (Math.min(a, c) + .05);
-    if (ratio < 4.5) bad.add(e.tagName + "." + e.className + " " + ratio.toFixed(2));
-  }
-  return [...bad].join("; ");
-})()`); got != "" {
-		t.Errorf("%s: too little contrast: %s", what, got)
-	}
-}
-
-func storyNoScript(t *testing.T, browser context.Context) {
+func storyNoScript(t *testing.T, browser testbrowser.Browser) {
 	w := newBoardBackend(t)
 	b := newTab(t, browser, newEnv(t, w))
-	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+	b.Do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
 		_, err := chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		return err
 	}))
 	text := func(path string) string {
 		b.open(path)
-		ctx, cancel := context.WithTimeout(b.ctx, patience)
-		defer cancel()
-		out, err := chromedp.Run(ctx, chromedp.TextContent(chromedp.CSS("main")))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+		return testbrowser.Run(b.Tab, chromedp.TextContent(chromedp.CSS("main")))
 	}
 	for path, want := range map[string]string{"/": "Make the search faster", "/inbox": "blue or green?", "/fleet": "Make the search faster", "/?at=1": "Fix the login form", "/?q=limit": "Limit requests"} {
 		if got := text(path); !strings.Contains(got, want) {
@@ -414,15 +340,15 @@ func storyNoScript(t *testing.T, browser context.Context) {
 		}
 	}
 	b.open("/?group=status")
-	b.do(chromedp.Click(chromedp.CSS("#t-"+pendingTask+" .mv")), chromedp.WaitVisible(chromedp.CSS(`button[value="move:working"]`)), chromedp.Click(chromedp.CSS(`button[value="move:working"]`)),
+	b.Do(chromedp.Click(chromedp.CSS("#t-"+pendingTask+" .mv")), chromedp.WaitVisible(chromedp.CSS(`button[value="move:working"]`)), chromedp.Click(chromedp.CSS(`button[value="move:working"]`)),
 		chromedp.WaitVisible(chromedp.CSS(`#t-`+pendingTask)))
 	if got := w.last(); got.To != "working" {
 		t.Errorf("the server heard %+v", got)
 	}
 	b.open("/inbox")
-	b.do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "green"), chromedp.Click(chromedp.CSS("#item-"+askingTask+" button[value=answer]")), chromedp.WaitNotPresent(chromedp.CSS("#i-"+askingTask)))
+	b.Do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "green"), chromedp.Click(chromedp.CSS("#item-"+askingTask+" button[value=answer]")), chromedp.WaitNotPresent(chromedp.CSS("#i-"+askingTask)))
 	if got := w.last(); got.Note != "green" {
 		t.Errorf("the server heard %+v", got)
 	}
-	b.quiet()
+	b.Quiet()
 }

@@ -8,11 +8,12 @@ import (
 
 	"orange/internal/core/explain"
 	"orange/internal/core/task"
+	"orange/internal/testbrowser"
 	"orange/internal/view/overview"
 )
 
 func TestInboxAndFrameInABrowser(t *testing.T) {
-	browser := chromium(t)
+	browser := testbrowser.Start(t)
 	for name, story := range map[string]func(t *testing.T, b *tab){
 		"keys go through the inbox":                        storyInboxKeys,
 		"an offered answer fills the field":                storyOptions,
@@ -32,164 +33,173 @@ func TestInboxAndFrameInABrowser(t *testing.T) {
 
 func storyInboxKeys(t *testing.T, b *tab) {
 	b.open("/inbox")
-	b.wait(`document.getElementById("item-` + askingTask + `") && location.search.includes("` + askingTask + `")`)
-	b.do(chromedp.KeyEvent("j"))
-	b.wait(`document.getElementById("item-` + reviewingTask + `") && location.search.includes("` + reviewingTask + `")`)
-	b.do(chromedp.KeyEvent("k"))
-	b.wait(`document.getElementById("item-` + askingTask + `")`)
-	b.do(chromedp.KeyEvent("e"))
-	b.wait(`document.activeElement.id === "n-` + askingTask + `"`)
-	b.do(chromedp.KeyEvent("jk")) // text, not a key
-	b.wait(`document.activeElement.value.endsWith("jk") && document.getElementById("item-` + askingTask + `")`)
+	b.Wait(`document.getElementById("item-` + askingTask + `") && location.search.includes("` + askingTask + `")`)
+	b.Do(chromedp.KeyEvent("j"))
+	b.Wait(`document.getElementById("item-` + reviewingTask + `") && location.search.includes("` + reviewingTask + `")`)
+	b.Do(chromedp.KeyEvent("k"))
+	b.Wait(`document.getElementById("item-` + askingTask + `")`)
+	b.Do(chromedp.KeyEvent("e"))
+	b.Wait(`document.activeElement.id === "n-` + askingTask + `"`)
+	b.Do(chromedp.KeyEvent("jk")) // text, not a key
+	b.Wait(`document.activeElement.value.endsWith("jk") && document.getElementById("item-` + askingTask + `")`)
 	eval[bool](b, `document.getElementById("e-`+pendingTask+`").click(), true`)
-	b.wait(`document.getElementById("item-` + pendingTask + `") && location.pathname === "/inbox"`)
+	b.Wait(`document.getElementById("item-` + pendingTask + `") && location.pathname === "/inbox"`)
 	eval[bool](b, `document.getElementById("c-`+pendingTask+`").click(), true`)
 	eval[bool](b, `document.querySelector("button[form=bulk]").click(), true`)
-	b.wait(`document.getElementById("said")?.textContent === "Started 1 task."`)
-	b.shot("inbox-keys")
-	b.quiet()
+	b.Wait(`document.getElementById("said")?.textContent === "Started 1 task."`)
+	b.Shot("inbox-keys")
+	b.Axe("inbox-keys")
+	b.Quiet()
 }
 
 func storyOptions(t *testing.T, b *tab) {
 	b.env.backend.setFacts(askingTask, overview.Facts{Reasons: []explain.WaitReason{{Kind: explain.BecauseOfMessage, By: "worker", Text: "Which colour?\n\n- blue\n- green"}}})
 	b.open("/inbox?item=" + askingTask)
-	b.wait(`!document.querySelector(".options").hidden`)
-	b.shot("options")
+	b.Wait(`!document.querySelector(".options").hidden`)
+	b.Shot("options")
+	b.Axe("options")
 	eval[bool](b, `[...document.querySelectorAll("[data-fill]")].find((o) => o.textContent === "green").click(), true`)
-	b.wait(`document.activeElement.id === "n-` + askingTask + `" && document.activeElement.value === "green"`)
+	b.Wait(`document.activeElement.id === "n-` + askingTask + `" && document.activeElement.value === "green"`)
 	eval[bool](b, `document.querySelector("#item-`+askingTask+` button[value=answer]").click(), true`)
-	b.wait(`!document.getElementById("i-` + askingTask + `")`)
+	b.Wait(`!document.getElementById("i-` + askingTask + `")`)
 	if got := b.env.backend.last(); got.Note != "green" {
 		t.Errorf("the server heard %+v", got)
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 func storyAllowInInbox(t *testing.T, b *tab) {
 	b.env.backend.askPermission(workingTask)
-	b.size(390, 844)
+	b.Size(390, 844)
 	b.open("/inbox?item=" + workingTask)
-	b.wait(`document.querySelector("#keys-` + workingTask + ` button.go")?.checkVisibility()`)
-	b.shot("allow")
+	b.Wait(`document.querySelector("#keys-` + workingTask + ` button.go")?.checkVisibility()`)
+	b.Shot("allow")
+	b.Axe("allow")
 	eval[bool](b, `document.querySelector("#keys-`+workingTask+` button.go").click(), true`)
-	b.wait(`!document.getElementById("i-` + workingTask + `")`)
+	b.Wait(`!document.getElementById("i-` + workingTask + `")`)
 	b.env.backend.mu.Lock()
 	defer b.env.backend.mu.Unlock()
 	if got := b.env.backend.keys; len(got) != 1 || got[0] != "worker: 1" {
 		t.Errorf("pressed %q", got)
 	}
-	b.quiet()
+	b.Quiet()
 }
 
 func storySnooze(t *testing.T, b *tab) {
 	b.open("/inbox?item=" + askingTask)
-	b.wait(`"connected" in document.body.dataset && !document.querySelector("[data-snooze]").closest("p").hidden`)
-	b.do(chromedp.KeyEvent("s"))
-	b.wait(`document.getElementById("i-` + askingTask + `").hidden && document.getElementById("item-` + reviewingTask + `")`)
-	b.wait(`document.getElementById("snoozed").textContent.startsWith("1 item is snoozed in this browser.")`)
+	b.Wait(`"connected" in document.body.dataset && !document.querySelector("[data-snooze]").closest("p").hidden`)
+	b.Do(chromedp.KeyEvent("s"))
+	b.Wait(`document.getElementById("i-` + askingTask + `").hidden && document.getElementById("item-` + reviewingTask + `")`)
+	b.Wait(`document.getElementById("snoozed").textContent.startsWith("1 item is snoozed in this browser.")`)
 	b.open("/inbox")
-	b.wait(`document.getElementById("i-` + askingTask + `").hidden`)
+	b.Wait(`document.getElementById("i-` + askingTask + `").hidden`)
 	b.env.backend.Change(askingTask, func(t *task.Task) { t.Attempts[0].Condition.Since = epoch.Add(1) }) // it asks anew
 	b.env.backend.Change(askingTask, func(t *task.Task) { t.Attempts[0].Condition.Since = epoch.Add(2e9) })
-	b.wait(`!document.getElementById("i-` + askingTask + `").hidden && document.getElementById("snoozed").hidden`)
-	b.quiet()
+	b.Wait(`!document.getElementById("i-` + askingTask + `").hidden && document.getElementById("snoozed").hidden`)
+	b.Quiet()
 }
 
 func storyDraft(t *testing.T, b *tab) {
 	b.open("/inbox?item=" + askingTask)
-	b.do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "half a thought"))
+	b.Do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "half a thought"))
 	b.open("/fleet")
 	b.open("/inbox?item=" + askingTask)
-	b.wait(`document.getElementById("n-` + askingTask + `").value === "half a thought"`)
+	b.Wait(`document.getElementById("n-` + askingTask + `").value === "half a thought"`)
 	eval[bool](b, `document.querySelector("#item-`+askingTask+` button[value=answer]").click(), true`)
-	b.wait(`!document.getElementById("i-` + askingTask + `") && !Object.keys(localStorage).some((k) => k.startsWith("draft:"))`)
-	b.quiet()
+	b.Wait(`!document.getElementById("i-` + askingTask + `") && !Object.keys(localStorage).some((k) => k.startsWith("draft:"))`)
+	b.Quiet()
 }
 
 func storyPalette(t *testing.T, b *tab) {
 	eval[bool](b, `document.getElementById("find").click(), true`)
-	b.wait(`document.querySelector("dialog.palette")?.open && document.querySelectorAll(".palette li").length > 5`)
-	b.do(chromedp.KeyEvent("search faster"))
-	b.wait(`document.querySelector(".palette li[aria-selected=true]")?.textContent.includes("Make the search faster")`)
-	b.shot("palette")
-	b.do(chromedp.KeyEvent(kb.Enter))
-	b.wait(`location.pathname === "/tasks/` + workingTask + `"`)
+	b.Wait(`document.querySelector("dialog.palette")?.open && document.querySelectorAll(".palette li").length > 5`)
+	b.Do(chromedp.KeyEvent("search faster"))
+	b.Wait(`document.querySelector(".palette li[aria-selected=true]")?.textContent.includes("Make the search faster")`)
+	b.Shot("palette")
+	b.Axe("palette")
+	b.Do(chromedp.KeyEvent(kb.Enter))
+	b.Wait(`location.pathname === "/tasks/` + workingTask + `"`)
 	b.open("/inbox")
 	eval[bool](b, `document.dispatchEvent(new KeyboardEvent("keydown", {key: "k", ctrlKey: true, bubbles: true, cancelable: true})), true`)
-	b.wait(`document.querySelector("dialog.palette")?.open`)
-	b.do(chromedp.KeyEvent("fleet"))
-	b.wait(`document.querySelectorAll(".palette li").length === 1`)
-	b.do(chromedp.KeyEvent(kb.Enter))
-	b.wait(`location.pathname === "/fleet"`)
-	b.quiet()
+	b.Wait(`document.querySelector("dialog.palette")?.open`)
+	b.Do(chromedp.KeyEvent("fleet"))
+	b.Wait(`document.querySelectorAll(".palette li").length === 1`)
+	b.Do(chromedp.KeyEvent(kb.Enter))
+	b.Wait(`location.pathname === "/fleet"`)
+	b.Quiet()
 }
 
 func storyShortcuts(t *testing.T, b *tab) {
-	b.wait(`!document.getElementById("find").hidden`)
-	b.do(chromedp.KeyEvent("?"))
-	b.wait(`document.querySelector("dialog.help")?.open`)
-	b.shot("help")
-	b.do(chromedp.KeyEvent(kb.Escape))
-	b.wait(`!document.querySelector("dialog.help")`)
-	b.do(chromedp.KeyEvent("/"))
-	b.wait(`document.activeElement.id === "q"`)
+	b.Wait(`!document.getElementById("find").hidden`)
+	b.Do(chromedp.KeyEvent("?"))
+	b.Wait(`document.querySelector("dialog.help")?.open`)
+	b.Shot("help")
+	b.Axe("help")
+	b.Do(chromedp.KeyEvent(kb.Escape))
+	b.Wait(`!document.querySelector("dialog.help")`)
+	b.Do(chromedp.KeyEvent("/"))
+	b.Wait(`document.activeElement.id === "q"`)
 	eval[bool](b, `document.activeElement.blur(), true`)
-	b.do(chromedp.KeyEvent("g"), chromedp.KeyEvent("i"))
-	b.wait(`location.pathname === "/inbox" && !document.getElementById("find").hidden`)
-	b.do(chromedp.KeyEvent("c"))
-	b.wait(`location.pathname === "/new"`)
-	b.quiet()
+	b.Do(chromedp.KeyEvent("g"), chromedp.KeyEvent("i"))
+	b.Wait(`location.pathname === "/inbox" && !document.getElementById("find").hidden`)
+	b.Do(chromedp.KeyEvent("c"))
+	b.Wait(`location.pathname === "/new"`)
+	b.Quiet()
 }
 
 func storyTheme(t *testing.T, b *tab) {
-	b.media("prefers-color-scheme", "light")
+	b.Media("prefers-color-scheme", "light")
 	ground := `getComputedStyle(document.body).backgroundColor`
 	light := eval[string](b, ground)
-	b.wait(`!document.getElementById("find").hidden`)
+	b.Wait(`!document.getElementById("find").hidden`)
 	eval[bool](b, `document.querySelector("#theme button[value=dark]").click(), true`)
-	b.wait(`document.documentElement.dataset.theme === "dark" && ` + ground + ` !== "` + light + `"`)
+	b.Wait(`document.documentElement.dataset.theme === "dark" && ` + ground + ` !== "` + light + `"`)
 	dark := eval[string](b, ground)
 	b.open("/fleet")
-	b.wait(ground + ` === "` + dark + `"`)
-	b.quiet()
+	b.Wait(ground + ` === "` + dark + `"`)
+	b.Quiet()
 }
 
 func storyPhone(t *testing.T, b *tab) {
-	b.size(390, 844)
+	b.Size(390, 844)
 	eval[bool](b, `sessionStorage.clear(), true`) // a new visit
 	b.open("/")
-	b.wait(`location.pathname === "/inbox"`)
-	b.wait(`document.title.startsWith("(2) Inbox")`)
+	b.Wait(`location.pathname === "/inbox"`)
+	b.Wait(`document.title.startsWith("(2) Inbox")`)
 	if !eval[bool](b, `(() => { const r = document.querySelector(".pages").getBoundingClientRect(); return Math.round(r.bottom) === 844 && r.width === 390; })()`) {
 		t.Error("the navigation is not a bar at the bottom")
 	}
 	if eval[bool](b, `document.querySelector(".item-pane").checkVisibility()`) {
 		t.Error("two panes are shown")
 	}
-	b.shot("phone-inbox")
+	b.Shot("phone-inbox")
+	b.Axe("phone-inbox")
 	eval[bool](b, `document.getElementById("e-`+reviewingTask+`").click(), true`)
-	b.wait(`document.getElementById("item-` + reviewingTask + `")?.checkVisibility() && !document.querySelector(".inbox-pane").checkVisibility()`)
-	b.shot("phone-item")
+	b.Wait(`document.getElementById("item-` + reviewingTask + `")?.checkVisibility() && !document.querySelector(".inbox-pane").checkVisibility()`)
+	b.Shot("phone-item")
+	b.Axe("phone-item")
 	eval[bool](b, `document.querySelector(".back-link").click(), true`)
-	b.wait(`document.querySelector(".inbox-pane").checkVisibility() && !document.querySelector(".item-pane").checkVisibility()`)
+	b.Wait(`document.querySelector(".inbox-pane").checkVisibility() && !document.querySelector(".item-pane").checkVisibility()`)
 	eval[bool](b, `document.querySelector('.pages a[href^="/"]:nth-child(2)').click(), true`)
-	b.wait(`location.pathname === "/" && document.querySelector('#columns a[aria-current]')?.dataset.tab === "need"`)
-	b.shot("phone-board")
+	b.Wait(`location.pathname === "/" && document.querySelector('#columns a[aria-current]')?.dataset.tab === "need"`)
+	b.Shot("phone-board")
+	b.Axe("phone-board")
 	eval[bool](b, `document.querySelector('#columns a[data-tab=work]').click(), true`)
-	b.wait(`document.querySelector('#columns a[aria-current]')?.dataset.tab === "work"`)
-	b.wait(`Math.abs(document.querySelector("[data-col=work]").getBoundingClientRect().left - document.getElementById("board").getBoundingClientRect().left) < 6`)
+	b.Wait(`document.querySelector('#columns a[aria-current]')?.dataset.tab === "work"`)
+	b.Wait(`Math.abs(document.querySelector("[data-col=work]").getBoundingClientRect().left - document.getElementById("board").getBoundingClientRect().left) < 6`)
 	if eval[bool](b, `document.getElementById("filters").checkVisibility()`) {
 		t.Error("the filters are open")
 	}
 	eval[bool](b, `document.querySelector(".sheet-button").click(), true`)
-	b.wait(`document.getElementById("filters").checkVisibility()`)
-	b.shot("phone-filters")
-	b.quiet()
+	b.Wait(`document.getElementById("filters").checkVisibility()`)
+	b.Shot("phone-filters")
+	b.Axe("phone-filters")
+	b.Quiet()
 }
 
 func storyNotify(t *testing.T, b *tab) {
 	b.open("/fleet")
-	b.wait(`"connected" in document.body.dataset`)
+	b.Wait(`"connected" in document.body.dataset`)
 	eval[bool](b, `(() => {
 		window.noted = [];
 		window.Notification = class { constructor(title, options) { window.noted.push(options.body); } static permission = "granted"; static requestPermission() { return Promise.resolve("granted"); } };
@@ -197,23 +207,23 @@ func storyNotify(t *testing.T, b *tab) {
 		document.getElementById("notify").click();
 		return true;
 	})()`)
-	b.wait(`document.body.dataset.notify === "1" && document.getElementById("notify").textContent.includes("Stop")`)
+	b.Wait(`document.body.dataset.notify === "1" && document.getElementById("notify").textContent.includes("Stop")`)
 	b.hide(true) // a page that notifies stays connected
 	b.env.backend.Change(workingTask, func(t *task.Task) { t.Status = "reviewing" })
-	b.wait(`window.noted.join() === "3 tasks need you"`)
-	b.quiet()
+	b.Wait(`window.noted.join() === "3 tasks need you"`)
+	b.Quiet()
 }
 
 func storyFormLost(t *testing.T, b *tab) {
 	b.open("/inbox?item=" + askingTask)
-	b.wait(`"connected" in document.body.dataset`)
-	b.do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "kept"))
+	b.Wait(`"connected" in document.body.dataset`)
+	b.Do(chromedp.SendKeys(chromedp.CSS("#n-"+askingTask), "kept"))
 	b.env.shut()
 	eval[bool](b, `document.querySelector("#item-`+askingTask+` button[value=answer]").click(), true`)
-	b.wait(`document.querySelector("#act-` + askingTask + ` > .answer").textContent.includes("start it with orange web")`)
-	b.wait(`!document.getElementById("lost").hidden && document.getElementById("n-` + askingTask + `").value === "kept"`)
+	b.Wait(`document.querySelector("#act-` + askingTask + ` > .answer").textContent.includes("start it with orange web")`)
+	b.Wait(`!document.getElementById("lost").hidden && document.getElementById("n-` + askingTask + `").value === "kept"`)
 	addr := b.env.addr
 	b.env.open(t, addr)
-	b.wait(`document.getElementById("lost").hidden && document.getElementById("n-` + askingTask + `").value === "kept"`)
-	b.quiet("net::ERR_")
+	b.Wait(`document.getElementById("lost").hidden && document.getElementById("n-` + askingTask + `").value === "kept"`)
+	b.Quiet("net::ERR_")
 }

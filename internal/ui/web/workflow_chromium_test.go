@@ -4,20 +4,22 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"orange/internal/testbrowser"
 )
 
 func TestWorkflowInABrowser(t *testing.T) {
 	s := newTaskBackend(t)
-	b := newTab(t, chromium(t), s.open(false))
+	b := newTab(t, testbrowser.Start(t), s.open(false))
 	b.open("/workflows")
-	b.do(chromedp.Click(chromedp.CSS(`main th a`)))
-	b.wait(`document.querySelector("svg.drawing")`)
+	b.Do(chromedp.Click(chromedp.CSS(`main th a`)))
+	b.Wait(`document.querySelector("svg.drawing")`)
 	eval[bool](b, "window.notReloaded = true")
-	b.do(chromedp.Click(chromedp.CSS("#verify button")))
-	b.wait(`document.querySelector("#verify-report").textContent.includes("Every property holds.")`)
-	b.do(chromedp.Click(chromedp.CSS("#simulate button")))
-	b.wait(`document.querySelector("#simulate-result svg.chart")`)
-	b.wait(`document.querySelector("#simulate .long").textContent === ""`)
+	b.Do(chromedp.Click(chromedp.CSS("#verify button")))
+	b.Wait(`document.querySelector("#verify-report").textContent.includes("Every property holds.")`)
+	b.Do(chromedp.Click(chromedp.CSS("#simulate button")))
+	b.Wait(`document.querySelector("#simulate-result svg.chart")`)
+	b.Wait(`document.querySelector("#simulate .long").textContent === ""`)
 	if got := eval[string](b, `getComputedStyle(document.querySelector(".plot-curve")).fill`); got != "none" {
 		t.Errorf("the plots have no look: %s", got)
 	}
@@ -25,11 +27,11 @@ func TestWorkflowInABrowser(t *testing.T) {
 		t.Error("the page was loaded again")
 	}
 	eval[any](b, `document.querySelector("#runs").value = "0"; document.querySelector("#simulate form").noValidate = true`)
-	b.do(chromedp.Click(chromedp.CSS("#simulate button")))
-	b.wait(`document.querySelector("#simulate .answer").textContent.includes("the number of tasks is out of range")`)
-	b.wait(`document.querySelector("#simulate .long").textContent === ""`)
-	b.do(chromedp.Click(chromedp.CSS(`svg.drawing a[href="#state-reviewing"]`)))
-	b.wait(`location.hash === "#state-reviewing"`)
-	b.shot("workflow-verified")
-	b.quiet("400")
+	b.Do(chromedp.Click(chromedp.CSS("#simulate button")))
+	b.Wait(`document.querySelector("#simulate .answer").textContent.includes("the number of tasks is out of range")`)
+	b.Wait(`document.querySelector("#simulate .long").textContent === ""`)
+	b.Do(chromedp.Click(chromedp.CSS(`svg.drawing a[href="#state-reviewing"]`)))
+	b.Wait(`location.hash === "#state-reviewing"`)
+	b.Shot("workflow-verified")
+	b.Quiet("400")
 }

@@ -80,9 +80,9 @@ func (p *page) writeList(b *Block) {
 		case NoTick:
 			p.WriteString("<li>")
 		case Open:
-			p.WriteString(`<li class="todo"><input type="checkbox" disabled> `)
+			p.WriteString(`<li class="todo"><input type="checkbox" disabled aria-label="Done"> `)
 		case Done:
-			p.WriteString(`<li class="todo"><input type="checkbox" checked disabled> `)
+			p.WriteString(`<li class="todo"><input type="checkbox" checked disabled aria-label="Done"> `)
 		}
 		p.writeBlocks(it.Blocks, b.Tight)
 		p.WriteString("</li>\n")

@@ -44,7 +44,7 @@ func TestHTML(t *testing.T) {
 		"a definition":            {"[a]: http://x 'hidden'", "<p>[a]: http://x &#39;hidden&#39;</p>\n"},
 		"a list":                  {"- a\n- b\n  - c", "<ul>\n<li>a\n</li>\n<li>b\n<ul>\n<li>c\n</li>\n</ul>\n</li>\n</ul>\n"},
 		"a loose list":            {"3. a\n\n4. b", "<ol start=\"3\">\n<li><p>a</p>\n</li>\n<li><p>b</p>\n</li>\n</ol>\n"},
-		"things to do":            {"- [ ] a\n- [x] b", "<ul>\n<li class=\"todo\"><input type=\"checkbox\" disabled> a\n</li>\n<li class=\"todo\"><input type=\"checkbox\" checked disabled> b\n</li>\n</ul>\n"},
+		"things to do":            {"- [ ] a\n- [x] b", "<ul>\n<li class=\"todo\"><input type=\"checkbox\" disabled aria-label=\"Done\"> a\n</li>\n<li class=\"todo\"><input type=\"checkbox\" checked disabled aria-label=\"Done\"> b\n</li>\n</ul>\n"},
 		"a quote":                 {"> a\n\n---", "<blockquote>\n<p>a</p>\n</blockquote>\n<hr>\n"},
 		"code":                    {"```go\na < b\n```", "<pre><code class=\"language-go\">a &lt; b</code></pre>\n"},
 		"an odd language":         {"```\"><script>\na\n```", "<pre><code>a</code></pre>\n"},
@@ -67,14 +67,14 @@ func TestHTML(t *testing.T) {
 
 // allowed are the elements and attributes that a page may get from a text.
 var allowed = map[string][]string{
-	"p": nil, "h2": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil, "ul": nil, "ol": {"start"}, "li": {"class"}, "input": {"type", "checked", "disabled"},
+	"p": nil, "h2": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil, "ul": nil, "ol": {"start"}, "li": {"class"}, "input": {"type", "checked", "disabled", "aria-label"},
 	"blockquote": nil, "pre": nil, "code": {"class"}, "hr": nil, "br": nil, "table": nil, "thead": nil, "tbody": nil, "tr": nil,
 	"th": {"class"}, "td": {"class"}, "a": {"href", "rel"}, "strong": nil, "em": nil, "del": nil,
 }
 
 var (
-	tag       = regexp.MustCompile(`^<(/?)([a-z0-9]+)((?: [a-z]+(?:="[^"<>]*")?)*)>`)
-	attribute = regexp.MustCompile(` ([a-z]+)(?:="([^"<>]*)")?`)
+	tag       = regexp.MustCompile(`^<(/?)([a-z0-9]+)((?: [a-z-]+(?:="[^"<>]*")?)*)>`)
+	attribute = regexp.MustCompile(` ([a-z-]+)(?:="([^"<>]*)")?`)
 	entity    = regexp.MustCompile(`^&(?:lt|gt|amp|#34|#39);`)
 	class     = regexp.MustCompile(`^(todo|left|center|right|language-[A-Za-z0-9_+#.-]+)$`)
 	link      = regexp.MustCompile(`(?i)^(https?://|mailto:)[!-~]+$`)
@@ -142,6 +142,8 @@ func fine(name, value string) bool {
 		return value == "noreferrer noopener"
 	case "type":
 		return value == "checkbox"
+	case "aria-label":
+		return value == "Done"
 	}
 	return true
 }

@@ -118,11 +118,10 @@ function showViewed() {
   files.forEach((f) => document.querySelector(`.tree a[href="#${f.id}"]`)?.classList.toggle("seen", isViewed(f)));
 }
 for (const f of files) {
-  const label = f.querySelector(".viewed"), box = label.querySelector("input");
+  const label = f.parentElement.querySelector(".viewed"), box = label.querySelector("input");
   label.hidden = false;
   box.checked = isViewed(f);
   if (box.checked) f.open = false;
-  label.addEventListener("click", (e) => e.stopPropagation());
   box.addEventListener("change", () => { store.write(viewedKey(f), box.checked ? "1" : ""); f.open = !box.checked; showViewed(); });
 }
 showViewed();
