@@ -244,6 +244,8 @@ func (s *Server) failWith(w http.ResponseWriter, err error) {
 		s.replyFailure(w, http.StatusBadRequest, err)
 	case errors.As(err, &tooLarge):
 		s.replyFailure(w, http.StatusRequestEntityTooLarge, fmt.Errorf("the request has more than %d bytes", tooLarge.Limit))
+	case errors.Is(err, context.Canceled): // the client went away, or the server closes
+		s.replyFailure(w, http.StatusServiceUnavailable, err)
 	default:
 		s.Log.Error("a request broke", "component", "api", "error", err)
 		s.replyFailure(w, http.StatusInternalServerError, err)
