@@ -24,6 +24,9 @@ const (
 	seenRounds = 31
 	maxSeen    = 50 * time.Millisecond
 	maxIdle    = 0.2 // per cent of a core
+
+	changedLines = 5000 // of one task, in
+	changedFiles = 10
 )
 
 // displayEnv is an installation for measuring displays: many tasks, many of them with an agent that the server assumes
@@ -32,6 +35,7 @@ type displayEnv struct {
 	*program
 	client *client.Client
 	shown  task.ID // a task on the first screen
+	large  task.ID // a task whose branch changes many lines
 }
 
 // measureDisplays measures displays: how soon they show a change, and what they cost while idle.
@@ -67,9 +71,8 @@ func (g *displayEnv) createTasks(ctx context.Context) error {
 	if out, err := git.CombinedOutput(); err != nil {
 		return fmt.Errorf("git init: %w: %s", err, out)
 	}
-	commit := g.newCommand("git", "-C", repo, "-c", "user.name=Gallery", "-c", "user.email=gallery@example.com", "commit", "-q", "--allow-empty", "-m", "begin")
-	if out, err := commit.CombinedOutput(); err != nil {
-		return fmt.Errorf("git commit: %w: %s", err, out)
+	if err := g.commitLines(repo); err != nil {
+		return err
 	}
 	if _, err := g.client.AddProject(ctx, task.Project{Name: "gallery", Path: repo, PoolSize: seenAgents}); err != nil {
 		return err
@@ -81,8 +84,14 @@ func (g *displayEnv) createTasks(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if i == 0 {
+		switch i {
+		case 0:
 			g.shown = a.Task.ID
+		case seenAgents:
+			g.large = a.Task.ID
+			if out, err := g.newCommand("git", "-C", repo, "branch", a.Task.Branch, "lines").CombinedOutput(); err != nil {
+				return fmt.Errorf("git branch: %w: %s", err, out)
+			}
 		}
 	}
 	return waitUntil(ctx, fmt.Sprintf("%d agents live", seenAgents), 200*time.Millisecond, func() (bool, error) {
@@ -93,6 +102,29 @@ func (g *displayEnv) createTasks(ctx context.Context) error {
 		}
 		return living >= seenAgents, err
 	})
+}
+
+// commitLines makes the first commit of a repository, and the branch lines, which adds as many lines as a large change
+// has.
+func (g *displayEnv) commitLines(repo string) error {
+	commit := []string{"-c", "user.name=Gallery", "-c", "user.email=gallery@example.com", "commit", "-q", "--allow-empty", "-m", "begin"}
+	for _, args := range [][]string{commit, {"checkout", "-q", "-b", "lines"}, {"add", "."}, commit, {"checkout", "-q", "main"}} {
+		if args[0] == "add" {
+			for file := range changedFiles {
+				text := []byte("package gallery\n\n")
+				for line := range changedLines/changedFiles - 2 {
+					text = fmt.Appendf(text, "const picture%dOf%d = \"a picture with a frame\" // line %d\n", line, file, line)
+				}
+				if err := os.WriteFile(filepath.Join(repo, fmt.Sprintf("gallery%d.go", file)), text, 0o600); err != nil {
+					return err
+				}
+			}
+		}
+		if out, err := g.newCommand("git", append([]string{"-C", repo}, args...)...).CombinedOutput(); err != nil {
+			return fmt.Errorf("git %s: %w: %s", args[len(args)-1], err, out)
+		}
+	}
+	return nil
 }
 
 // renameTask sets a new summary of the shown task, and returns when it sent the request.

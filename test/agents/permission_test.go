@@ -3,13 +3,18 @@
 package agents_test
 
 import (
+	"fmt"
+	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 
 	"orange/internal/config"
 	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/scriptedmodel"
+	"orange/internal/testbrowser"
 	"orange/internal/ui/client"
 	"orange/internal/wait"
 	"orange/internal/wire"
@@ -25,11 +30,14 @@ func permissionJob() []scriptedmodel.Script {
 }
 
 // With a mode other than "skip" a real agent asks before it runs a command. The question is in the inbox, the command
-// has not run, a person allows it with the choice that the page offers, and the task continues with the review.
+// has not run, a person allows it on the page, at a desk or on a phone, and the task continues with the review.
 func TestAnAgentAsksForAPermission(t *testing.T) {
-	for _, mode := range []string{"ask", "edits"} { // codex asks when its model wants to, and the scripted one does not
+	browser := testbrowser.Start(t)
+	for mode, size := range map[string][2]int64{"ask": {1280, 800}, "edits": {390, 844}} { // codex asks when its model wants to, and the scripted one does not
 		t.Run("claude/"+mode, func(t *testing.T) {
 			s := newEnv(t, "claude", "tmux", permissionJob())
+			page := browser.NewTab(t)
+			page.Size(size[0], size[1])
 			id := s.create("--workflow", "solo", "--permissions", mode)
 			s.await(id, "it asks for a permission", func(t task.Task) bool {
 				a, ok := t.LiveAttempt("worker")
@@ -46,7 +54,7 @@ func TestAnAgentAsksForAPermission(t *testing.T) {
 			for got := s.task(id); got.Status != "reviewing"; got = s.task(id) { // each command may be asked for
 				a, ok := got.LiveAttempt("worker")
 				if ok && a.Condition.Name == task.WaitingPermission {
-					s.allow(id)
+					s.allow(page, id)
 				}
 				s.await(id, "it goes on", func(t task.Task) bool {
 					now, ok := t.LiveAttempt("worker")
@@ -57,6 +65,7 @@ func TestAnAgentAsksForAPermission(t *testing.T) {
 			if s.git(s.worktree(got), "show", "HEAD:a.txt") != "blue" {
 				t.Error("the work is not there")
 			}
+			page.Quiet()
 		})
 	}
 }
@@ -77,8 +86,8 @@ func (s *env) inboxItem(id task.ID) explain.Item {
 	return explain.Item{}
 }
 
-// allow presses the first choice of the dialog that the agent shows, as the page does.
-func (s *env) allow(id task.ID) {
+// allow chooses Allow in the inbox of the page.
+func (s *env) allow(page *testbrowser.Tab, id task.ID) {
 	s.t.Helper()
 	cfg, err := config.Load(s.getenv, func() (string, error) { return s.dir, nil })
 	check(s.t, err)
@@ -98,7 +107,12 @@ func (s *env) allow(id task.ID) {
 	if err := c.PressKey(s.t.Context(), string(id), wire.KeyInput{Role: "worker", Key: seen.Choices[0].Key, Seen: "another screen", Dialog: true}); err == nil {
 		s.t.Error("a dialog that nobody saw was allowed")
 	}
-	if err := c.PressKey(s.t.Context(), string(id), wire.KeyInput{Role: "worker", Key: seen.Choices[0].Key, Seen: seen.Seen, Dialog: true}); err != nil {
-		s.t.Fatal(err)
-	}
+	login, err := url.Parse(strings.TrimSpace(s.orange("web")))
+	check(s.t, err)
+	page.Do(chromedp.Navigate(login.String()), chromedp.Navigate(login.Scheme+"://"+login.Host+"/inbox"))
+	page.Wait(`"connected" in document.body.dataset`)
+	page.Click("#e-" + string(id))
+	page.Wait(fmt.Sprintf(`document.querySelector("#keys-%s button.go")?.textContent === "Allow: Yes"`, id))
+	page.Shot("allow")
+	page.Click(fmt.Sprintf("#keys-%s button.go", id))
 }
