@@ -35,7 +35,7 @@ func (g *displayEnv) measurePage(ctx context.Context, r *report) error {
 	if err := chromedp.Do(ctx, chromedp.Navigate(where.Login), chromedp.WaitReady("main")); err != nil {
 		return fmt.Errorf("open the page in the browser: %w", err)
 	}
-	if err := measurePaint(ctx, r, where.URL+"/tasks/"+string(g.large), fmt.Sprintf("task page, %d changed lines", changedLines), maxTaskPaint); err != nil {
+	if err := measurePaint(ctx, r, where.URL+"/tasks/"+string(g.large)+"?tab=changes", fmt.Sprintf("task page, %d changed lines", changedLines), maxTaskPaint); err != nil {
 		return err
 	}
 	if err := measurePaint(ctx, r, where.URL, "web board, 1,000 tasks", maxPaint); err != nil {

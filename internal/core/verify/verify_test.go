@@ -17,7 +17,7 @@ import (
 
 // TestMain collects garbage less often, as orange workflow verify does.
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(verify.GCPercent)
 	os.Exit(m.Run())
 }
 

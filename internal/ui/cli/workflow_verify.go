@@ -90,7 +90,7 @@ func runVerify(cmd *cobra.Command, deps Deps, def *workflow.Definition, f verify
 	if !wantsJSON(cmd) {
 		o.Progress = progress.showProgress
 	}
-	debug.SetGCPercent(400) // the search makes garbage much faster than it makes states: this saves a third of the time
+	debug.SetGCPercent(verify.GCPercent)
 	r := verify.Verify(def, o)
 	progress.clearLine()
 	if err := cmd.Context().Err(); err != nil {

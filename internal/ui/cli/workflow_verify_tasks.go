@@ -74,7 +74,7 @@ func runVerifyTasks(cmd *cobra.Command, deps Deps, def *workflow.Definition, f v
 	if !wantsJSON(cmd) {
 		o.Progress = progress.showProgress
 	}
-	debug.SetGCPercent(400)
+	debug.SetGCPercent(verify.GCPercent)
 	r, err := verify.VerifyTasks(def, f.tasks, o)
 	progress.clearLine()
 	if stopped := cmd.Context().Err(); stopped != nil {
