@@ -13,7 +13,7 @@ import (
 type By string
 
 // What tasks can be grouped by. A task belongs to one project and one workflow. It belongs to the group of every harness,
-// model, role and prompt that one of its attempts had, and the group counts these attempts only.
+// model, role, prompt and day of the start (UTC) that one of its attempts had, and the group counts these attempts only.
 const (
 	ByHarness  By = "harness"
 	ByModel    By = "model"
@@ -21,10 +21,13 @@ const (
 	ByRole     By = "role"
 	ByPrompt   By = "prompt"
 	ByProject  By = "project"
+	ByDay      By = "day"
 )
 
 // Groupings lists what tasks can be grouped by.
-func Groupings() []By { return []By{ByHarness, ByModel, ByWorkflow, ByRole, ByPrompt, ByProject} }
+func Groupings() []By {
+	return []By{ByHarness, ByModel, ByWorkflow, ByRole, ByPrompt, ByProject, ByDay}
+}
 
 // GroupingNames lists the names of Groupings for people.
 func GroupingNames() string {
@@ -80,7 +83,7 @@ type share struct {
 	hint     string
 }
 
-// GroupTasks sums up tasks by something, the groups with the most tasks first.
+// GroupTasks sums up tasks by something, the groups with the most tasks first, or the newest days.
 func GroupTasks(tasks []TaskFigures, by By) []Group {
 	parts := map[string][]share{}
 	var names []string
@@ -106,6 +109,9 @@ func GroupTasks(tasks []TaskFigures, by By) []Group {
 		out = append(out, sumUp(name, parts[name]))
 	}
 	slices.SortStableFunc(out, func(a, b Group) int {
+		if by == ByDay {
+			return cmp.Compare(b.Name, a.Name)
+		}
 		return cmp.Or(cmp.Compare(b.Tasks, a.Tasks), cmp.Compare(b.Attempts, a.Attempts), cmp.Compare(a.Name, b.Name))
 	})
 	return out
@@ -165,6 +171,8 @@ func (a *AttemptFigures) groupName(by By) (name, hint string) {
 		name = a.Role
 	case ByPrompt:
 		name, hint = a.PromptHash, a.Prompt
+	case ByDay:
+		name = a.Started.UTC().Format(time.DateOnly)
 	}
 	if name == "" {
 		return Unknown, ""

@@ -55,6 +55,7 @@ type CheckFigures struct {
 // AttemptFigures are what is measured of one attempt whose agent was started. A check has no agent.
 type AttemptFigures struct {
 	Number     int
+	Started    time.Time
 	Role       string
 	Harness    string
 	Model      string // "" if it is not known
@@ -137,7 +138,7 @@ func (r *Reader) addAttempt(e *journal.Entry, prompt string) {
 	}
 	r.attempts[e.Attempt] = len(r.out.Attempts)
 	r.out.Attempts = append(r.out.Attempts, AttemptFigures{
-		Number: a.Number, Role: a.Role, Harness: r.harnessOf(&a, e.Receipt.Harness), PromptHash: e.Receipt.PromptHash, Prompt: prompt,
+		Number: a.Number, Started: e.At, Role: a.Role, Harness: r.harnessOf(&a, e.Receipt.Harness), PromptHash: e.Receipt.PromptHash, Prompt: prompt,
 		Model: a.Model, Usage: a.Usage, Live: true,
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -161,6 +162,15 @@ func TestGroups(t *testing.T) {
 	}
 	if g := stats.SumTasks(threeTasks()); g.Working.Median != 60 || g.Working.Sum != 240 || g.Total.Median != 3600 || g.Rounds != 2 {
 		t.Errorf("%+v", g)
+	}
+	days := threeTasks()
+	days[0].Attempts[0].Started, days[0].Attempts[1].Started, days[1].Attempts[0].Started = noon, noon.Add(13*time.Hour), noon
+	var names []string
+	for _, g := range stats.GroupTasks(days, stats.ByDay) {
+		names = append(names, fmt.Sprintf("%s: %d", g.Name, g.Usage.CostMicroUSD))
+	}
+	if want := []string{"2026-11-18: 0", "2026-11-17: 500000", stats.NoAgent + ": 0"}; !slices.Equal(names, want) {
+		t.Errorf("the days are %q, not %q", names, want)
 	}
 	if g := stats.GroupTasks(nil, stats.ByRole); len(g) != 0 {
 		t.Errorf("%+v", g)

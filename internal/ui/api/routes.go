@@ -98,7 +98,7 @@ func stateRoutes() []route {
 		{method: "GET", path: wire.PathStateEvents, who: everyone, summary: "What becomes of a state: what happens quickly is told together, nothing is left out",
 			query: []param{ofProject(), onlyTask(), withAll(), afterRow()}, work: handleStream[overview.Change](wire.EventChange, (*Server).stateEvents)},
 		{method: "GET", path: wire.PathStats, who: everyone, summary: "What became of tasks and what they cost, by group",
-			query: []param{ofProject(), {name: "by", about: "harness (the default), model, workflow, role, prompt or project"}, {name: "since", about: "only tasks that were created at this time or later (RFC 3339)"}},
+			query: []param{ofProject(), {name: "by", about: "harness (the default), model, workflow, role, prompt, project or day"}, {name: "since", about: "only tasks that were created at this time or later (RFC 3339)"}},
 			work:  handleQuery((*Server).readStats)},
 		{method: "GET", path: wire.PathEvents, who: everyone, summary: "Every entry of the journal, and each new one as it is committed",
 			query: []param{afterRow(), onlyTask()}, work: handleStream[journal.Entry](wire.EventEntry, (*Server).journalEvents)},

@@ -66,7 +66,7 @@ func (t *tools) addStats(s *sdk.Server) {
 			least, most := 1.0, 10_000.0
 			p["days"].Minimum, p["days"].Maximum = &least, &most
 		}),
-		Description: "Summarize how tasks ended, what they cost, how long they took and how many review rounds they needed, by harness, model, workflow, role, prompt or project, and how often checks ran and failed. What a harness does not report is not measured, and is not zero.",
+		Description: "Summarize how tasks ended, what they cost, how long they took and how many review rounds they needed, by harness, model, workflow, role, prompt, project or day, and how often checks ran and failed. What a harness does not report is not measured, and is not zero.",
 	}, callTime, t.readStats)
 }
 

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -30,6 +31,19 @@ func TestWorkflowInABrowser(t *testing.T) {
 	b.Do(chromedp.Click(chromedp.CSS("#simulate button")))
 	b.Wait(`document.querySelector("#simulate .answer").textContent.includes("the number of tasks is out of range")`)
 	b.Wait(`document.querySelector("#simulate .long").textContent === ""`)
+	width := `document.querySelector("svg.drawing").getBoundingClientRect().width`
+	before := eval[float64](b, width)
+	b.Click(`[data-zoom="1"]`)
+	b.Wait(`document.querySelector(".zoom output").textContent === "150 %"`)
+	if after := eval[float64](b, width); math.Abs(after-1.5*before) > 1 {
+		t.Errorf("the drawing was %.0f pixels wide, and is %.0f", before, after)
+	}
+	b.Shot("workflow-larger")
+	b.Click(`[data-zoom="0"]`)
+	b.Wait(`document.querySelector(".zoom output").textContent === "100 %"`)
+	if after := eval[float64](b, width); after != before {
+		t.Errorf("the drawing was %.0f pixels wide, and is %.0f after a reset", before, after)
+	}
 	b.Do(chromedp.Click(chromedp.CSS(`svg.drawing a[href="#state-reviewing"]`)))
 	b.Wait(`location.hash === "#state-reviewing"`)
 	b.Shot("workflow-verified")

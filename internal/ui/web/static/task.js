@@ -245,19 +245,6 @@ document.addEventListener("orange:put", () => {
   if ($("diff-stale") && shown && work() && work() !== shown) $("diff-stale").hidden = false;
 });
 
-// In a drawing that is wider than the page, scroll the current state into view.
-
-function center() {
-  for (const box of document.querySelectorAll(".scroll.graph")) {
-    const here = box.querySelector(".wf-here");
-    if (!here || box.scrollWidth <= box.clientWidth) continue;
-    const a = here.getBoundingClientRect(), b = box.getBoundingClientRect();
-    box.scrollLeft += a.left + a.width / 2 - b.left - b.width / 2;
-  }
-}
-center();
-document.addEventListener("orange:put", center);
-
 // The history: fetch the page of the chosen moment and replace the parts that differ.
 
 let under = null, last = "";
@@ -276,7 +263,7 @@ async function show(address) {
       if (to.id === "task-scrub") { scrub(from, to); continue; }
       from.replaceWith(document.importNode(to, true));
     }
-    center();
+    document.dispatchEvent(new Event("orange:put"));
   } catch { /* a newer request replaced this one, or the next move of the slider tries again */ }
 }
 // The slider itself is not replaced, because the person is holding it.
