@@ -17,18 +17,13 @@ const findings = `(async () => {
 	return found.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.target.join(" ") + ": " + n.failureSummary.replace(/\s+/g, " ")));
 })()`
 
-// Axe fails a test for everything on the page that axe, a checker of accessibility, finds wrong. ORANGE_NPM_DIR names
-// the folder where scripts/contracts.sh installed it; without it the test is skipped.
+// Axe fails a test for everything on the page that axe, a checker of accessibility, finds wrong. Where axe is not
+// installed, the test is skipped.
 func (b *Tab) Axe(what string) {
 	b.T.Helper()
-	testneeds.NPM(b.T)
-	dir := os.Getenv("ORANGE_NPM_DIR")
-	if dir == "" {
-		b.T.Skip("ORANGE_NPM_DIR is not set: axe is not here")
-	}
-	script, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	script, err := os.ReadFile(filepath.Join(testneeds.NPM(b.T, "axe-core"), "axe.min.js"))
 	if err != nil {
-		b.T.Skipf("axe is not installed in ORANGE_NPM_DIR: %v", err)
+		b.T.Fatal(err)
 	}
 	if !b.Holds(`window.axe`) {
 		Eval[bool](b, string(script)+"\n;true")

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -26,36 +25,17 @@ const Patience = 30 * time.Second
 // Browser is a running Chromium.
 type Browser struct{ ctx context.Context }
 
-// Start starts a browser for a test. Where there is none, the test is skipped, unless ORANGE_CHROMIUM says that there
-// is one.
+// Start starts a browser for a test, which is skipped where there is none.
 func Start(t testing.TB) Browser {
 	t.Helper()
-	testneeds.Browser(t)
-	program, wanted := os.Getenv("ORANGE_CHROMIUM"), os.Getenv("ORANGE_CHROMIUM") != ""
-	if !strings.Contains(program, "/") {
-		program = ""
-	}
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); program == "" && err == nil {
-			program = path
-		}
-	}
-	if _, err := os.Stat(program); err != nil {
-		if wanted {
-			t.Fatalf("ORANGE_CHROMIUM is set, and there is no Chromium at %q", program)
-		}
-		t.Skip("there is no Chromium: install it to test the pages in a browser")
-	}
+	program := testneeds.Browser(t)
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.Headless, chromedp.DisableGPU,
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("hide-scrollbars", true), chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1280, 800))
 	t.Cleanup(cancel)
 	ctx, end := chromedp.NewContext(ctx)
 	t.Cleanup(func() { chromedp.Cancel(ctx); end() }) //nolint:errcheck // it is over
 	if err := chromedp.Do(ctx); err != nil {
-		if wanted {
-			t.Fatalf("Chromium does not start: %v", err)
-		}
-		t.Skipf("Chromium does not start: %v", err)
+		t.Fatalf("Chromium does not start: %v", err)
 	}
 	return Browser{ctx}
 }

@@ -5,6 +5,8 @@ package testneeds
 
 import (
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,11 +15,39 @@ import (
 // Terminal says that a test starts tmux.
 func Terminal(t testing.TB) { t.Helper(); skipIfShort(t, "a terminal") }
 
-// Browser says that a test starts Chromium.
-func Browser(t testing.TB) { t.Helper(); skipIfShort(t, "a browser") }
+// Browser says that a test starts Chromium, and returns the program. Where there is none, the test is skipped, unless
+// ORANGE_CHROMIUM says that there is one.
+func Browser(t testing.TB) string {
+	t.Helper()
+	skipIfShort(t, "a browser")
+	wanted := os.Getenv("ORANGE_CHROMIUM")
+	for _, name := range []string{wanted, "chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	if wanted != "" {
+		t.Fatalf("ORANGE_CHROMIUM is %q, and there is no Chromium", wanted)
+	}
+	t.Skip("there is no Chromium: install it to test the pages in a browser")
+	return ""
+}
 
-// NPM says that a test runs or reads packages of npm.
-func NPM(t testing.TB) { t.Helper(); skipIfShort(t, "packages of npm") }
+// NPM says that a test runs or reads a package of npm, and returns its folder. scripts/contracts.sh installs it, and
+// ORANGE_NPM_DIR names the folder that has it.
+func NPM(t testing.TB, name string) string {
+	t.Helper()
+	skipIfShort(t, "packages of npm")
+	dir := os.Getenv("ORANGE_NPM_DIR")
+	if dir == "" {
+		t.Skipf("ORANGE_NPM_DIR is not set: it names a folder with node_modules, and %s in it", name)
+	}
+	path := filepath.Join(dir, "node_modules", filepath.FromSlash(name))
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("%s is not installed in ORANGE_NPM_DIR: %v", name, err)
+	}
+	return path
+}
 
 // ModelChecker says that a test searches all states of a workflow.
 func ModelChecker(t testing.TB) { t.Helper(); skipIfShort(t, "the model checker") }

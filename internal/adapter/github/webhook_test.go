@@ -20,6 +20,7 @@ import (
 
 	"orange/internal/adapter/github"
 	"orange/internal/core/tracker"
+	"orange/internal/testneeds"
 	"orange/internal/trackertest/fakegithub"
 )
 
@@ -180,10 +181,7 @@ func TestNewsOfCommitsNameThePullRequestsThatWereSeen(t *testing.T) {
 
 // TestHearExamples parses every kind of delivery that GitHub is known to send.
 func TestHearExamples(t *testing.T) {
-	if npmDir() == "" {
-		t.Skip("ORANGE_NPM_DIR is not set: the examples of webhooks are not here")
-	}
-	files, err := filepath.Glob(filepath.Join(npmDir(), "node_modules/@octokit/webhooks-examples/*/index.json"))
+	files, err := filepath.Glob(filepath.Join(testneeds.NPM(t, "@octokit/webhooks-examples"), "*", "index.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no examples: %v", err)
 	}

@@ -42,15 +42,7 @@ type backlog struct {
 // backlogProgram finds the program, or skips.
 func backlogProgram(t testing.TB) string {
 	t.Helper()
-	testneeds.NPM(t)
-	npm := os.Getenv("ORANGE_NPM_DIR")
-	if npm == "" {
-		t.Skip("ORANGE_NPM_DIR is not set: it is to name a folder with node_modules and backlog.md in it")
-	}
-	program := filepath.Join(npm, "node_modules", ".bin", "backlog")
-	if _, err := os.Stat(program); err != nil {
-		t.Skipf("backlog.md is not installed in ORANGE_NPM_DIR: %v", err)
-	}
+	program := testneeds.NPM(t, ".bin/backlog")
 	for _, need := range []string{"git", "node"} {
 		if _, err := exec.LookPath(need); err != nil {
 			t.Skipf("%s is not installed", need)
