@@ -131,6 +131,7 @@ var homes = map[string][]string{
 	"charm.land/lipgloss":                    {"internal/ui/tui/render"},
 	"github.com/charmbracelet/x":             {"internal/ui/cli", "internal/ui/tui", "internal/ui/tui/render"},
 	"github.com/chromedp/chromedp":           {"bench", "internal/testbrowser"},
+	"github.com/chromedp/cdproto":            {"internal/testbrowser"},
 	"github.com/fsnotify/fsnotify":           {"internal/adapter/filewatch"},
 	"github.com/google/go-github":            {"internal/adapter/github"},
 	"code.gitea.io/sdk/gitea":                {"internal/adapter/gitea"},
