@@ -99,7 +99,7 @@ func (p *pageVisit) dragsACard() {
 	x, y := p.At(`.tray [data-to="working"]`)
 	p.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y, chromedp.ButtonLeft), chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, x, y, chromedp.ButtonLeft))
 	p.reaches(id, "working")
-	p.Wait(fmt.Sprintf(`document.querySelector('[data-col="work"] %s')`, card))
+	p.Wait(fmt.Sprintf(`document.querySelector('[data-col]:not([data-col="wait"]) %s')?.textContent.includes("working")`, card)) // whose turn it is depends on the agent, which idles soon
 	p.Shot("day-board-" + p.name)
 	p.orange("task", "cancel", string(id), "--yes")
 }
