@@ -318,6 +318,48 @@ func TestTheDashboardGoesToAnAgentAndComesBack(t *testing.T) {
 	g.shows("it ended with 0")
 }
 
+// A person does the whole work of a day in the dashboard: a question with options, a review with remarks, their replies,
+// and the merge.
+func TestADayInTheDashboard(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "tmux")
+	id := s.create("button", pageAgent)
+	s.reaches(id, "clarification")
+	g := s.open(110, 36)
+	g.on("button")
+	g.press("e")
+	g.shows("Which colour has the button?", "blue", "green")
+	g.press("Tab", "Tab", "Enter")
+	s.reaches(id, "reviewing")
+	if !s.has("answered") {
+		t.Error("the agent did not read the answer")
+	}
+
+	g.shows("reviewing")
+	g.press("6")
+	g.shows("button.go", "const Size = 2")
+	g.press("r")
+	g.shows("What is to change in button?")
+	before := s.task(id).Visit
+	g.write("R1-1 `button.go:3`: say which  R1-2 `button.go:5`: larger  R1-3 `button.go:7`: why three?")
+	g.press("Enter")
+	s.await(id, "the change is reviewed", func(t task.Task) bool {
+		return t.Status == "reviewing" && t.Visit > before && len(t.Pending) == 0
+	})
+	g.press("v", "End")
+	g.shows("resolved, it has a name now", "it must be three")
+	g.hides("<!--")
+	g.press("q")
+	g.shows("m merge")
+	g.press("m")
+	s.reaches(id, "done")
+	if got := s.git(s.repo, "show", "main:button.go"); !strings.Contains(got, "const Size = 20") {
+		t.Errorf("main has %s", got)
+	}
+	g.press("q")
+	g.shows("it ended with 0")
+}
+
 func TestACardIsTaggedInTheDashboard(t *testing.T) {
 	s := openEnv(t, "tmux")
 	file := s.write("scripts/joan.yaml", "architect:\n  - print: here is the architect\n  - idle:\n")

@@ -20,7 +20,7 @@ worker:
   - section: {name: Questions, text: "Which colour has the button?\n\n- blue\n- green"}
   - run: orange task update --status clarification
   - wait:
-  - run: "grep -q green TASK.md && touch ../../../answered"
+  - run: "sed -n '/^## Answer/,$p' TASK.md | grep -q green && touch ../../../answered"
   - section: {name: Plan, text: "APPROACH: a button"}
   - run: orange task update --status working
   - commit: {file: button.go, text: "package button\n\nconst Colour = 1\n\nconst Size = 2\n\nconst Shape = 3\n", message: add the button}

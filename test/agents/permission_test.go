@@ -30,15 +30,30 @@ func permissionJob() []scriptedmodel.Script {
 }
 
 // With a mode other than "skip" a real agent asks before it runs a command. The question is in the inbox, the command
-// has not run, a person allows it on the page, at a desk or on a phone, and the task continues with the review.
+// has not run, a person allows it, on the page at a desk, on a phone or in the dashboard, and the task continues with the
+// review.
 func TestAnAgentAsksForAPermission(t *testing.T) {
 	browser := testbrowser.Start(t)
-	for mode, size := range map[string][2]int64{"ask": {1280, 800}, "edits": {390, 844}} { // codex asks when its model wants to, and the scripted one does not
-		t.Run("claude/"+mode, func(t *testing.T) {
+	onPage := func(width, height int64) func(*env) func(task.ID) {
+		return func(s *env) func(task.ID) {
+			page := browser.NewTab(s.t)
+			page.Size(width, height)
+			s.t.Cleanup(func() { page.Quiet() })
+			return func(id task.ID) { s.allowOnPage(page, id) }
+		}
+	}
+	for name, tc := range map[string]struct { // codex asks when its model wants to, and the scripted one does not
+		mode  string
+		begin func(*env) (allow func(task.ID))
+	}{
+		"ask":           {"ask", onPage(1280, 800)},
+		"edits":         {"edits", onPage(390, 844)},
+		"ask-dashboard": {"ask", (*env).allowInDashboard},
+	} {
+		t.Run("claude/"+name, func(t *testing.T) {
 			s := newEnv(t, "claude", "tmux", permissionJob())
-			page := browser.NewTab(t)
-			page.Size(size[0], size[1])
-			id := s.create("--workflow", "solo", "--permissions", mode)
+			allow := tc.begin(s)
+			id := s.create("--workflow", "solo", "--permissions", tc.mode)
 			s.await(id, "it asks for a permission", func(t task.Task) bool {
 				a, ok := t.LiveAttempt("worker")
 				return ok && a.Condition.Name == task.WaitingPermission
@@ -51,10 +66,11 @@ func TestAnAgentAsksForAPermission(t *testing.T) {
 			if out, err := s.command("test", "-e", "asked-for").CombinedOutput(); err == nil {
 				t.Errorf("the command ran before it was allowed: %s", out)
 			}
+			s.refusesUnseen(id)
 			for got := s.task(id); got.Status != "reviewing"; got = s.task(id) { // each command may be asked for
 				a, ok := got.LiveAttempt("worker")
 				if ok && a.Condition.Name == task.WaitingPermission {
-					s.allow(page, id)
+					allow(id)
 				}
 				s.await(id, "it goes on", func(t task.Task) bool {
 					now, ok := t.LiveAttempt("worker")
@@ -65,7 +81,6 @@ func TestAnAgentAsksForAPermission(t *testing.T) {
 			if s.git(s.worktree(got), "show", "HEAD:a.txt") != "blue" {
 				t.Error("the work is not there")
 			}
-			page.Quiet()
 		})
 	}
 }
@@ -86,8 +101,8 @@ func (s *env) inboxItem(id task.ID) explain.Item {
 	return explain.Item{}
 }
 
-// allow chooses Allow in the inbox of the page.
-func (s *env) allow(page *testbrowser.Tab, id task.ID) {
+// refusesUnseen checks that nobody can answer a dialog that is not on the screen.
+func (s *env) refusesUnseen(id task.ID) {
 	s.t.Helper()
 	cfg, err := config.Load(s.getenv, func() (string, error) { return s.dir, nil })
 	check(s.t, err)
@@ -107,6 +122,11 @@ func (s *env) allow(page *testbrowser.Tab, id task.ID) {
 	if err := c.PressKey(s.t.Context(), string(id), wire.KeyInput{Role: "worker", Key: seen.Choices[0].Key, Seen: "another screen", Dialog: true}); err == nil {
 		s.t.Error("a dialog that nobody saw was allowed")
 	}
+}
+
+// allowOnPage chooses Allow in the inbox of the page.
+func (s *env) allowOnPage(page *testbrowser.Tab, id task.ID) {
+	s.t.Helper()
 	login, err := url.Parse(strings.TrimSpace(s.orange("web")))
 	check(s.t, err)
 	page.Do(chromedp.Navigate(login.String()), chromedp.Navigate(login.Scheme+"://"+login.Host+"/inbox"))
@@ -115,4 +135,19 @@ func (s *env) allow(page *testbrowser.Tab, id task.ID) {
 	page.Wait(fmt.Sprintf(`document.querySelector("#keys-%s button.go")?.textContent === "Allow: Yes"`, id))
 	page.Shot("allow")
 	page.Click(fmt.Sprintf("#keys-%s button.go", id))
+}
+
+// allowInDashboard opens the dashboard, in which a person then chooses Yes.
+func (s *env) allowInDashboard() func(task.ID) {
+	d := s.openDesk()
+	d.enter(program)
+	return func(task.ID) {
+		d.shows("feature", "allow or deny")
+		_, err := d.screen("send-keys", "-t", "desk", "e")
+		check(s.t, err)
+		d.shows("feature asks", "1 Yes", "Esc: leave the question")
+		_, err = d.screen("send-keys", "-t", "desk", "Enter")
+		check(s.t, err)
+		d.shows("answered feature: Yes")
+	}
 }

@@ -141,6 +141,7 @@ type terminalView struct {
 type terminalChoice struct {
 	Key   string `json:"key"`
 	Verb  string `json:"verb"` // Allow, Deny or ""
+	Class string `json:"class"`
 	Label string `json:"label"`
 }
 
@@ -164,16 +165,17 @@ func (s *Site) terminalOf(r *http.Request, t *task.Task) *terminalView {
 	return out
 }
 
-// choicesOf says of each choice whether it allows or denies something, where its words show that.
+// choicesOf says of each choice whether it allows or denies something, where its words show that. The first that allows
+// it is the main one: agents list "yes, and do not ask again" after it.
 func choicesOf(list []ansi.DialogChoice) []terminalChoice {
-	out := []terminalChoice{}
+	out, main := []terminalChoice{}, "go"
 	for _, c := range list {
 		one := terminalChoice{Key: c.Key, Label: ansi.OneLine(c.Label)}
 		switch first, _, _ := strings.Cut(strings.ToLower(one.Label), " "); strings.Trim(first, ",.") {
 		case "yes", "allow", "trust", "approve":
-			one.Verb = "Allow"
+			one.Verb, one.Class, main = "Allow", main, ""
 		case "no", "deny", "reject":
-			one.Verb = "Deny"
+			one.Verb, one.Class = "Deny", "end"
 		}
 		out = append(out, one)
 	}

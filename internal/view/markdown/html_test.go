@@ -22,6 +22,8 @@ func TestHTML(t *testing.T) {
 		"HTML in a line":          {"a <b onclick=x>b</b>", "<p>a &lt;b onclick=x&gt;b&lt;/b&gt;</p>\n"},
 		"a comment":               {"<!-- a -->", "<p>&lt;!-- a --&gt;</p>\n"},
 		"our mark":                {"## Answer\n\n<!-- AbC0d1234567890123456/20/0 -->\n> words", "<h3>Answer</h3>\n<blockquote>\n<p>words</p>\n</blockquote>\n"},
+		"our mark, then words":    {"## Answer\n\n<!-- AbC0d1234567890123456/20/0 -->\ngreen and *blue*", "<h3>Answer</h3>\n<p>green and <em>blue</em></p>\n"},
+		"our mark, then a style":  {"<!-- AbC0d1234567890123456/20/0 -->\n*green*", "<p><em>green</em></p>\n"},
 		"our mark with words":     {"<!-- AbC0d1234567890123456/20/0 --> and", "<p>&lt;!-- AbC0d1234567890123456/20/0 --&gt; and</p>\n"},
 		"nearly our mark":         {"<!-- AbC0d1234567890123456/20/0 x -->\n\n<!-- AbC/20/0 -->\n\n<!-- a/b/c -->", "<p>&lt;!-- AbC0d1234567890123456/20/0 x --&gt;</p>\n<p>&lt;!-- AbC/20/0 --&gt;</p>\n<p>&lt;!-- a/b/c --&gt;</p>\n"},
 		"our mark in code":        {"`<!-- AbC0d1234567890123456/20/0 -->`\n\n    <!-- AbC0d1234567890123456/20/0 -->", "<p><code>&lt;!-- AbC0d1234567890123456/20/0 --&gt;</code></p>\n<pre><code>&lt;!-- AbC0d1234567890123456/20/0 --&gt;</code></pre>\n"},

@@ -34,8 +34,8 @@ func (r *reader) readBlock(n ast.Node) (Block, bool) {
 	case *ast.Heading:
 		return Block{Kind: Heading, Level: n.Level, Text: r.readText(n)}, true
 	case *ast.Paragraph, *ast.TextBlock:
-		spans := r.readText(n)
-		return Block{Kind: Paragraph, Text: spans}, len(spans) > 0 && !isMark(spans)
+		spans := r.withoutMark(n, r.readText(n))
+		return Block{Kind: Paragraph, Text: spans}, len(spans) > 0
 	case *ast.ThematicBreak:
 		return Block{Kind: Rule}, true
 	case *ast.Blockquote:
@@ -55,9 +55,20 @@ func (r *reader) readBlock(n ast.Node) (Block, bool) {
 // mark matches the id of an effect in a comment: a task, an entry of its journal, a number.
 var mark = lazy.NewRegexp(`^<!-- [0-9A-Za-z]{21}/[0-9]{1,9}/[0-9]{1,9} -->$`)
 
-// isMark reports whether a paragraph is only a mark of Orange.
-func isMark(text []Span) bool {
-	return len(text) == 1 && text[0] == Span{Text: text[0].Text} && mark.MatchString(text[0].Text)
+// withoutMark removes the mark of Orange that is the first line of a paragraph. A short text follows it in the same one.
+func (r *reader) withoutMark(n ast.Node, text []Span) []Span {
+	if n.Lines().Len() == 0 || len(text) == 0 || text[0] != (Span{Text: text[0].Text}) {
+		return text
+	}
+	line := n.Lines().At(0)
+	found := strings.TrimSpace(string(line.Value(r.source)))
+	if !mark.MatchString(found) {
+		return text
+	}
+	if text[0].Text = strings.TrimLeft(strings.TrimPrefix(text[0].Text, found), " \n"); text[0].Text == "" {
+		return text[1:]
+	}
+	return text
 }
 
 func (r *reader) readList(n *ast.List) Block {

@@ -306,7 +306,7 @@ if (box) {
     if ($("terminal-seen").value === now.seen && keys.dataset.shown) return;
     keys.dataset.shown = "1";
     $("terminal-seen").value = now.seen;
-    $("terminal-choices").replaceChildren(...now.choices.map((c) => make("button", { name: "key", value: c.key, className: { Allow: "go", Deny: "end" }[c.verb] || "" },
+    $("terminal-choices").replaceChildren(...now.choices.map((c) => make("button", { name: "key", value: c.key, className: c.class },
       ...(c.verb ? [make("b", { textContent: c.verb }), " "] : []), c.label)));
     $("terminal-choices").hidden = !now.choices.length;
     $("terminal-special").hidden = !now.seen || !(now.dialog || keys.dataset.input);
