@@ -40,3 +40,33 @@ reviewer:
 	s.wayIs(id, "pending", "planning", "working", "agent-review")
 	s.sound(id)
 }
+
+// A person stops agents in their terminals: they and what they started are gone, the task stays, and another one goes on.
+func TestAStoppedAgentIsGoneAndTheTaskStays(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "tmux")
+	id := s.create("feature", plansAndAsks+worksAndHandsOver+`
+reviewer:
+  - idle:
+`)
+	s.asked(id)
+	old := s.alive(id, 1).Child.PID
+	hasAll(t, "the answer", s.orange("task", "stop", string(id), "-m", "the table is wrong"), "attempt 1 of the worker is stopped, and the task stays in working")
+	got := s.await(id, "the worker has ended", func(t task.Task) bool { return len(t.Attempts) == 0 && len(t.Pending) == 0 })
+	if !gone(old) {
+		t.Error("the worker lives")
+	}
+	if got.Status != "working" || got.Workspace == "" || got.Stopped == nil || !got.RespawnAt.IsZero() || got.Crashed != "" || len(s.entries(id, journal.AgentCrashed)) > 0 {
+		t.Errorf("%s in %q, stopped %+v, again at %s, crashed %q", got.Status, got.Workspace, got.Stopped, got.RespawnAt, got.Crashed)
+	}
+	hasAll(t, "the inbox", s.orange("inbox"), "you stopped the worker: the table is wrong", "orange task respawn "+string(id))
+	s.orange("task", "respawn", string(id))
+	got = s.await(id, "another worker works", func(t task.Task) bool {
+		a, ok := t.LiveAttempt("worker")
+		return ok && a.Number == 2 && a.Running || t.Status == "agent-review"
+	})
+	if got.Stopped != nil || got.WorkFailed != "" {
+		t.Errorf("held %q, stopped %+v", got.WorkFailed, got.Stopped)
+	}
+	s.sound(id)
+}
