@@ -70,3 +70,29 @@ reviewer:
 	}
 	s.sound(id)
 }
+
+// A server that is killed anywhere between the order and the end of a stopped agent changes nothing: the next one ends the agent
+// and keeps the task.
+func TestAStopSurvivesTheServer(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{"commit.after", "effect.before", "effect.after"} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			s := openEnv(t, "headless")
+			id := s.create("feature", "worker:\n  - run: \"touch ../../../begun\"\n  - sleep: 1h\n", "--workflow", "solo")
+			s.eventually("the worker works", func() bool { return s.has("begun") })
+			old := s.alive(id, 1).Child.PID
+			s.await(id, "nothing is pending", func(t task.Task) bool { return len(t.Pending) == 0 })
+			first := s.crashingServer(1, point)
+			s.run("task", "stop", string(id)) //nolint:errcheck // its server dies
+			if err := first.Wait(); !killed(err) {
+				t.Errorf("the server was not killed: %v", err)
+			}
+			got := s.await(id, "the worker has ended", func(t task.Task) bool { return t.Stopped != nil && len(t.Attempts) == 0 && len(t.Pending) == 0 })
+			if !gone(old) || got.Status != "working" || got.AttemptCount() != 1 || len(s.entries(id, journal.AgentStopped)) != 1 || len(s.entries(id, journal.AgentCrashed)) > 0 {
+				t.Errorf("gone %v, %s, %d attempts, %d stops", gone(old), got.Status, got.AttemptCount(), len(s.entries(id, journal.AgentStopped)))
+			}
+			s.sound(id)
+		})
+	}
+}

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
@@ -120,14 +121,16 @@ func (p *plan) keepMessages(number int) {
 	}
 }
 
-// addUndelivered gives a new agent the messages that the last one of its role was stopped before it received: the first
-// with its prompt, if the prompt has none, and the others after it. A move makes messages about the state it leaves obsolete.
+// addUndelivered gives a new agent the messages that the last one of its role was stopped before it received: with
+// its prompt those of one kind, and the others after it. A move makes messages about the state it leaves obsolete.
 func (p *plan) addUndelivered(start *task.Effect) (later []task.Effect) {
 	for _, m := range p.d.t.Undelivered {
 		switch {
 		case m.Role != start.Role || m.Turn && p.e.To != "":
 		case start.Message == "":
 			start.Message, start.Text = m.Message, m.Text
+		case start.Message == m.Message && len(later) == 0: // with the prompt: the agent may end before another message reaches it
+			start.Text = strings.TrimSpace(start.Text + "\n\n" + m.Text)
 		default:
 			later = append(later, task.Effect{Do: workflow.NotifyName(m.Role), By: m.By, Role: m.Role, Attempt: start.Attempt, Window: start.Window, Prompt: m.Message, Text: m.Text, Turn: m.Turn})
 		}

@@ -128,7 +128,12 @@ func TestAMessageToAStoppedAgentReachesTheNextOne(t *testing.T) {
 		want []string // the messages of the next worker, in order: of its prompt, and after it
 	}{
 		{"a message", func(w *world) { w.must(messageTo("", "Use the blue one")) }, nil, []string{"person-message: Use the blue one"}},
-		{"two messages", func(w *world) { w.must(messageTo("", "Use the blue one")); w.must(messageTo("", "And hurry")) }, nil, []string{"person-message: Use the blue one", "person-message: And hurry"}},
+		{"two messages", func(w *world) { w.must(messageTo("", "Use the blue one")); w.must(messageTo("", "And hurry")) }, nil, []string{"person-message: Use the blue one\n\nAnd hurry"}},
+		{"an edit and two messages", func(w *world) {
+			w.must(editTo("do it better", ""))
+			w.must(messageTo("", "Use the blue one"))
+			w.must(editTo("do it well", ""))
+		}, nil, []string{"task-edited: ", "person-message: Use the blue one", "task-edited: "}},
 		{"an answer", func(w *world) { w.turnEnds(1, "Red or blue?"); w.answer("Take blue") }, nil, []string{"replied: Take blue"}},
 		{"an edit", func(w *world) { w.must(editTo("do it better", "")) }, nil, []string{"task-edited: "}},
 		{"a reminder", func(w *world) { w.now = w.now.Add(time.Hour); w.fires(engine.Idle) }, nil, nil},
