@@ -148,11 +148,12 @@ func TestAPersonSteersAnAgentOverMCP(t *testing.T) {
 	s := openEnv(t, "headless")
 	s.piped("ask0", "update", map[string]any{"verb": "send", "note": "hello me"})
 	s.piped("ask1", "update", map[string]any{"requirements": "less"})
-	script := "worker:\n  - run: \"orange mcp < ../../../ask0 > ../../../said0\"\n  - run: \"orange mcp < ../../../ask1 > ../../../said1\"\n  - run: \"touch ../../../end\"\n" +
+	s.piped("ask2", "update", map[string]any{"verb": "stop"})
+	script := "worker:\n  - run: \"orange mcp < ../../../ask0 > ../../../said0\"\n  - run: \"orange mcp < ../../../ask1 > ../../../said1\"\n  - run: \"orange mcp < ../../../ask2 > ../../../said2\"\n  - run: \"touch ../../../end\"\n" +
 		"  - sleep: 1h\n"
 	id := s.create("feature", script, "--workflow", "solo")
 	s.eventually("the agent has asked", func() bool { return s.has("end") })
-	for _, name := range []string{"said0", "said1"} {
+	for _, name := range []string{"said0", "said1", "said2"} {
 		if text, refused := s.answered(name); !refused || !strings.Contains(text, "only a person may") {
 			t.Errorf("an agent: refused %v: %q", refused, text)
 		}
@@ -166,6 +167,8 @@ func TestAPersonSteersAnAgentOverMCP(t *testing.T) {
 		{"update", map[string]any{"task": string(id), "verb": "send", "note": "look at the form"}, "the worker is told"},
 		{"update", map[string]any{"task": string(id), "requirements": "a form\nwith a label", "summary": "A form"}, "summary and requirements changed; the worker is told"},
 		{"update", map[string]any{"task": string(id), "verb": "respawn", "force": true}, "attempt 1 of the worker is ended, and attempt 2 is started, in working"},
+		{"update", map[string]any{"task": string(id), "verb": "stop"}, "attempt 2 of the worker is stopped, and the task stays in working; start another one with orange task respawn "},
+		{"inbox", map[string]any{"kinds": []string{"stopped"}}, "you stopped the worker"},
 		{"stats", map[string]any{"by": "workflow"}, "solo: 1 task (1 open), "},
 		{"create", map[string]any{"project": "shop", "summary": "More", "workflow": "orange", "harness": "command:true", "hold": true}, "Note: workflow orange starts at least 2 agents for it: worker, reviewer"},
 	} {
@@ -174,7 +177,10 @@ func TestAPersonSteersAnAgentOverMCP(t *testing.T) {
 			t.Fatalf("%v: refused %v: %q", tt.args, refused, text)
 		}
 		if tt.args["force"] == true {
-			s.await(id, "another agent works", func(t task.Task) bool { a, ok := t.LiveAttempt("worker"); return ok && a.Number == 2 })
+			s.await(id, "another agent works", func(t task.Task) bool {
+				a, ok := t.LiveAttempt("worker")
+				return ok && a.Number == 2 && a.Running && len(t.Pending) == 0
+			})
 		}
 	}
 	if got := s.task(id); got.Summary != "A form" {

@@ -50,7 +50,8 @@ type TaskLine struct {
 	Paused    bool      `json:"paused,omitempty"`
 	Attention bool      `json:"attention,omitempty"` // a person must act
 	Asks      string    `json:"asks,omitempty"`      // the state that a person is asked to approve
-	Failed    bool      `json:"failed,omitempty"`    // the state's agent is not started again until a person acts
+	Failed    bool      `json:"failed,omitempty"`    // the work failed, and the state's agent is not started again until a person acts
+	Stopped   bool      `json:"stopped,omitempty"`   // a person stopped the state's agent, and nobody started one since
 	Crashed   bool      `json:"crashed,omitempty"`
 	RespawnAt time.Time `json:"respawn_at,omitzero"`
 	Queued    bool      `json:"queued,omitempty"`
@@ -66,7 +67,7 @@ type TaskLine struct {
 func NewTaskLine(t *task.Task) TaskLine {
 	out := TaskLine{
 		ID: t.ID, Project: t.Project, Branch: t.Branch, Status: t.Status, Summary: t.Summary, Since: t.Since, Paused: t.Paused,
-		Attention: t.Attention != "", Failed: t.WorkFailed != "", Crashed: t.Crashed != "", RespawnAt: t.RespawnAt, Queued: t.Queued, Landing: t.MergeEffect() != nil,
+		Attention: t.Attention != "", Failed: t.WorkFailed != "" && t.Stopped == nil, Stopped: t.Stopped != nil, Crashed: t.Crashed != "", RespawnAt: t.RespawnAt, Queued: t.Queued, Landing: t.MergeEffect() != nil,
 		After: t.Predecessors,
 	}
 	if t.Asked != nil {

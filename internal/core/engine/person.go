@@ -28,7 +28,7 @@ func (d *decider) personDecides() bool {
 }
 
 // minorVerbs are the verbs of a person that begin no new round.
-var minorVerbs = [...]string{VerbMerge, VerbPush, VerbCreatePR, VerbSend, VerbEdit}
+var minorVerbs = [...]string{VerbMerge, VerbPush, VerbCreatePR, VerbSend, VerbEdit, VerbStop}
 
 // personMoves reports whether a person requests a move, by command or by moving the issue in the tracker. Requests of
 // forges, such as changes after a failed check, name a verb.

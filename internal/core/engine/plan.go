@@ -204,6 +204,7 @@ func (p *plan) addEffect(w workflow.Effect, by string) {
 		ID: task.EffectID(p.e.Task, p.e.Seq, len(p.e.Effects)),
 		Do: w.Name, By: by, Role: w.Role, Prompt: w.Message,
 	}
+	var later []task.Effect
 	if w.Name == workflow.Land {
 		e.Do = workflow.MergeBranch
 	}
@@ -215,6 +216,9 @@ func (p *plan) addEffect(w workflow.Effect, by string) {
 		if info.Notifies || w.Message != "" {
 			e.Text = p.said
 		}
+		if e.Start {
+			later = p.addUndelivered(&e)
+		}
 	case e.Do == workflow.MergeBranch:
 		e.Arg, e.Head = workflow.MergeAuto, p.d.sig.Confirmed
 	case w.Name == workflow.AcquireWorkspace:
@@ -223,6 +227,9 @@ func (p *plan) addEffect(w workflow.Effect, by string) {
 		e.Workspace = p.boundWorkspace()
 	}
 	p.e.Effects = append(p.e.Effects, e)
+	for _, message := range later {
+		p.appendEffect(message)
+	}
 }
 
 // checksCandidate reports whether the entry runs a check on a candidate, which has a worktree of its own.

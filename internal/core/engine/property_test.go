@@ -214,7 +214,7 @@ func (p *player) anySignal() signal.Signal {
 		to = append(to, s.Name)
 	}
 	if rapid.Bool().Draw(p.rt, "by verb") {
-		sig.Verb = rapid.SampledFrom([]string{"complete", "stuck", "cancel", "reopen", "clarify", "answer", "merge", "push", "create-pr", "respawn", "request-changes", "resume", "retest", "accept", "verdict", "report", "junk"}).Draw(p.rt, "verb")
+		sig.Verb = rapid.SampledFrom([]string{"complete", "stuck", "cancel", "reopen", "clarify", "answer", "merge", "push", "create-pr", "respawn", "stop", "request-changes", "resume", "retest", "accept", "verdict", "report", "junk"}).Draw(p.rt, "verb")
 		sig.Arg = rapid.SampledFrom([]string{"", "PASS", "FAIL"}).Draw(p.rt, "arg")
 	} else {
 		sig.To = rapid.SampledFrom(to).Draw(p.rt, "to")

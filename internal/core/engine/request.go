@@ -42,6 +42,9 @@ func (d *decider) decideOnRequest() Verdict {
 		}
 	}
 	edges := d.requestedEdges()
+	if len(edges) == 0 && d.sig.To == "" && d.sig.Verb == VerbStop {
+		return d.stopAgent()
+	}
 	if len(edges) == 0 && d.sig.To == "" && d.sig.Verb == VerbVerdict {
 		return d.refuseVerdict()
 	}

@@ -238,9 +238,15 @@ const Force = "force"
 
 // mayNotReplace returns why a living agent is not ended and replaced, or "" if it is.
 func (d *decider) mayNotReplace(a task.Attempt) string {
-	switch {
-	case d.sig.Arg != Force:
+	if d.sig.Arg != Force {
 		return fmt.Sprintf("attempt %d of the %s is alive: end it and start another one with orange task respawn %s --force", a.Number, a.Role, d.t.ID)
+	}
+	return d.mayNotEnd(a)
+}
+
+// mayNotEnd returns why the end of a living agent is not ordered now, or "" if it may be.
+func (d *decider) mayNotEnd(a task.Attempt) string {
+	switch {
 	case a.Overdue:
 		return fmt.Sprintf("attempt %d of the %s is being ended at its deadline: see orange task explain %s", a.Number, a.Role, d.t.ID)
 	case !a.Running:

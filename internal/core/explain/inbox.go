@@ -112,6 +112,12 @@ func (d *explainer) waitsItsTurn() bool {
 	})
 }
 
+// stoppedItem fills in the item of a task whose agent a person stopped.
+func (d *explainer) stoppedItem(_ *workflow.State, it *Item) {
+	it.Kind, it.Since, it.Action = ItemStopped, d.t.Stopped.At, d.taskAction(engine.Respawn)
+	it.Text = "you" + strings.TrimPrefix(d.t.WorkFailed, "a person") + "; the task stays as it is until you start another one or move it"
+}
+
 // heldItem fills in the item of a task whose work failed: why, and what a person can do.
 func (d *explainer) heldItem(s *workflow.State, it *Item) {
 	it.Kind, it.Text, it.Since = ItemFailed, d.t.WorkFailed, d.t.UpdatedAt

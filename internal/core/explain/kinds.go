@@ -24,6 +24,7 @@ const (
 	ItemTurnFailed ItemKind = "turn-failed" // the turn of an agent ended with an error of its provider
 	ItemCrashed    ItemKind = "crashed"     // an agent died
 	ItemFailed     ItemKind = "failed"      // the work failed: an agent reports it, or its check cannot be run
+	ItemStopped    ItemKind = "stopped"     // a person stopped an agent, and nobody started one since
 	ItemNoAnswer   ItemKind = "no-answer"   // an agent ended without a report
 	ItemBoard      ItemKind = "board"       // the card waits for a tag or a move
 	ItemStart      ItemKind = "start"       // the task was created and not started
@@ -77,6 +78,7 @@ var itemKinds = [...]KindInfo{
 	{Kind: ItemCrashed, Badge: "You: respawn", Notice: "an agent died", Verb: engine.Respawn, Weight: WorkWaits, Picture: "boom", Alarming: true, Timeless: true},
 	{Kind: ItemFailed, Badge: "You: it failed", Notice: "work failed, and waits for you", Verb: engine.Respawn, Weight: WorkWaits, Picture: "warning", Alarming: true, Timeless: true},
 	{Kind: ItemNoAnswer, Badge: "You: no report", Notice: "an agent did not report its outcome", Verb: engine.Respawn, Weight: NothingStops, Picture: "sos", Alarming: true},
+	{Kind: ItemStopped, Badge: "You: agent stopped", Notice: "a person stopped an agent", Verb: engine.Respawn, Weight: NothingStops, Complete: true, Unnoticed: true},
 	{Kind: ItemReview, Badge: "You: review", Notice: "work waits for a decision", Weight: WorkWaits, Picture: "eyes"},
 	{Kind: ItemBoard, Badge: "You: tag the card", Notice: "a card waits for a tag or a move", Weight: WorkWaits, Picture: "eyes", Complete: true},
 	{Kind: ItemBlocked, Badge: "You: unblock", Notice: "a task is after one that was cancelled", Weight: WorkWaits, Picture: "warning", Alarming: true, Complete: true},

@@ -165,6 +165,15 @@ var situations = []situation{
 		},
 	},
 	{
+		name:  "a person stopped its agent",
+		holds: func(d *explainer, _ *workflow.State) bool { return d.t.Stopped != nil },
+		item:  (*explainer).stoppedItem,
+		owner: func(d *explainer, _ *workflow.State) (string, string) { return aPerson, d.t.WorkFailed },
+		unblock: func(d *explainer, _ *workflow.State) Unblock {
+			return d.unblockBy(engine.Respawn, "another "+d.t.Stopped.Role+" goes on in the same worktree")
+		},
+	},
+	{
 		name:  "the work failed",
 		holds: func(d *explainer, _ *workflow.State) bool { return d.t.WorkFailed != "" },
 		item:  (*explainer).heldItem,
@@ -416,7 +425,7 @@ func (d *explainer) atTerminal() *task.Attempt {
 	for i := range d.t.Attempts {
 		a := &d.t.Attempts[i]
 		kind, _ := atTerminal(a)
-		if kind == "" || kind == ItemTurnFailed && (a.Done || s.Kind != workflow.Agent || s.Role != a.Role && !d.now.StandsIn(s.Role, a.Role)) {
+		if kind == "" || a.Ending || kind == ItemTurnFailed && (a.Done || s.Kind != workflow.Agent || s.Role != a.Role && !d.now.StandsIn(s.Role, a.Role)) {
 			continue
 		}
 		return a

@@ -44,6 +44,7 @@ func Apply(t *task.Task, e *Entry) error {
 	if e.Receipt != nil {
 		applyReceipt(t, e)
 	}
+	applyStop(t, e)
 	for _, id := range e.Dropped {
 		t.Pending = slices.DeleteFunc(t.Pending, func(p task.Effect) bool { return p.ID == id })
 	}
@@ -52,7 +53,30 @@ func Apply(t *task.Task, e *Entry) error {
 	applyWords(t, e)
 	applyCheck(t, e)
 	applyFlags(t, e)
+	if t.WorkFailed == "" {
+		t.Stopped = nil
+	}
 	return nil
+}
+
+// applyStop folds that a person stopped an agent, and the messages that it did not receive. A message to it that was given up
+// needs no attention any more. The next agent of its role gets the messages; a move makes those about the state it leaves obsolete.
+func applyStop(t *task.Task, e *Entry) {
+	if e.Type == AgentStopped {
+		if slices.ContainsFunc(t.Pending, func(p task.Effect) bool { return p.GivenUp && slices.Contains(e.Dropped, p.ID) }) {
+			t.Attention, t.GaveUp = "", nil
+		}
+		if e.WorkFailed != "" && len(e.Ending) > 0 {
+			t.Stopped, t.RespawnAt = &task.Stopped{Attempt: e.Ending[0], Role: e.Role, At: e.At}, time.Time{}
+		}
+	}
+	t.Undelivered = slices.DeleteFunc(t.Undelivered, func(m task.Undelivered) bool {
+		return m.Turn && e.To != "" || slices.ContainsFunc(e.Started, func(a task.Attempt) bool { return a.Role == m.Role })
+	})
+	t.Undelivered = append(t.Undelivered, e.Undelivered...)
+	if len(t.Undelivered) == 0 {
+		t.Undelivered = nil
+	}
 }
 
 // applyCheck folds the check that runs or waits, and the result of one. A move ends the run.

@@ -145,7 +145,7 @@ func TestLaterVersionsAreRefusedWithUpgrade(t *testing.T) {
 func TestEveryUnversionedFieldIsRead(t *testing.T) {
 	e := full()
 	e.Type = TaskUpdated
-	e.Model, e.PauseCause, e.Check, e.CheckRun, e.Approved, e.Predecessors, e.Landing = "", "", nil, nil, nil, nil, nil // fields that format 1 grew by
+	e.Model, e.PauseCause, e.Check, e.CheckRun, e.Approved, e.Predecessors, e.Landing, e.Undelivered = "", "", nil, nil, nil, nil, nil, nil // fields that format 1 grew by
 	now := map[string]any{}
 	text, err := json.Marshal(&e)
 	if err == nil {

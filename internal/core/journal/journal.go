@@ -41,6 +41,7 @@ const (
 	AgentSilent   Type = "agent.no-answer" // ended without a report
 	AgentAnswered Type = "agent.answered"  // a person answered it; the task stays
 	AgentMessaged Type = "agent.messaged"  // a person sent it a message; the task stays
+	AgentStopped  Type = "agent.stopped"   // a person ordered its end; the task stays
 	AgentUndone   Type = "agent.undone"    // handed over work that is not committed
 	AgentRestate  Type = "agent.restate"   // ended, left a verdict that may not be its own, and was asked to state it
 	WorkFailed    Type = "work.failed"     // an agent reports that the work failed; the task stays
@@ -73,7 +74,7 @@ var knownTypes = [...]Type{
 	AgentNudged, AgentSilent, AgentAnswered, AgentUndone, AgentRestate, WorkFailed, CardSeen, PRClosed, EffectAsked,
 	EffectDone, EffectFailed, EffectGaveUp, AskedPerson, EntryLost, TaskRestored,
 	CheckAsked, CheckEnded, CheckHeld, AgentMessaged, ChangesApproved, PredecessorMoved,
-	LandingBuilt, LandingMoved, LandingEnded, LandingLeft,
+	LandingBuilt, LandingMoved, LandingEnded, LandingLeft, AgentStopped,
 }
 
 // CountTypes returns how many types of entries this version knows. A type is never removed, so a version that knows as
@@ -183,6 +184,8 @@ type EffectChanges struct {
 	Tries   int             `json:"tries,omitempty"`   // of the effect, with Receipt
 	RetryAt time.Time       `json:"retry_at,omitzero"` // when the effect is tried again
 	Dropped []string        `json:"dropped,omitempty"` // given-up effects that no longer matter
+
+	Undelivered []task.Undelivered `json:"undelivered,omitempty"` // what of the dropped messages the next agent of the role gets
 }
 
 // Results are an agent's report about its work, and the snapshot of the card.

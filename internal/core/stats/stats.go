@@ -357,7 +357,7 @@ func (r *Reader) outcome() Outcome {
 		return Completed
 	case t.Deleted:
 		return Cancelled
-	case s != nil && s.Kind == workflow.Halt, t.Attention != "", t.WorkFailed != "", t.Crashed != "" && t.RespawnAt.IsZero():
+	case s != nil && s.Kind == workflow.Halt, t.Attention != "", t.WorkFailed != "" && t.Stopped == nil, t.Crashed != "" && t.RespawnAt.IsZero():
 		return Stuck
 	}
 	return Open

@@ -132,6 +132,7 @@ type Waiting struct {
 	GaveUp      *GaveUp    `json:"gave_up,omitempty"`      // the effect that Attention is about, nil if it is about something else
 	Asked       *Asked     `json:"asked,omitempty"`        // a request that waits for a person's approval
 	WorkFailed  string     `json:"work_failed,omitempty"`  // why the state's agent is not replaced until a person acts
+	Stopped     *Stopped   `json:"stopped,omitempty"`      // the agent of the state that a person stopped, if that is why
 
 	Predecessors []Predecessor `json:"predecessors,omitempty"` // the tasks of After, and what became of them
 }
@@ -145,6 +146,8 @@ type Agents struct {
 	Lost          []time.Time    `json:"lost,omitempty"`           // when its agent last ended together with others, since a person last acted
 	Failed        []Moment       `json:"failed,omitempty"`         // when the work last failed, by state
 	Spent         Spend          `json:"spent,omitzero"`           // by all attempts so far
+
+	Undelivered []Undelivered `json:"undelivered,omitempty"` // to agents that a person stopped: the next one of the role gets them
 }
 
 // Results are the reports and the work of agents.
@@ -169,6 +172,22 @@ type Unanswered struct {
 	Role    string    `json:"role"`
 	Asks    bool      `json:"asks,omitempty"` // its last message is a question
 	Since   time.Time `json:"since"`
+}
+
+// Stopped is an agent that a person stopped where it is needed. No other agent was started since.
+type Stopped struct {
+	Attempt int       `json:"attempt"`
+	Role    string    `json:"role"`
+	At      time.Time `json:"at"`
+}
+
+// Undelivered is a message to an agent that was stopped before it received it.
+type Undelivered struct {
+	Role    string `json:"role"`
+	By      string `json:"by"`
+	Message string `json:"message"`        // its name
+	Text    string `json:"text,omitempty"` // a person's text
+	Turn    bool   `json:"turn,omitempty"` // it is about the state of the task: obsolete when the task leaves it
 }
 
 // Answered records who answered an agent, and when.
@@ -414,7 +433,8 @@ func (t *Task) Clone() Task {
 	c.Failed = slices.Clone(t.Failed)
 	c.Lost = slices.Clone(t.Lost)
 	c.Limits, c.Roles = slices.Clone(t.Limits), slices.Clone(t.Roles)
-	c.Unanswered, c.Answered = clonePointer(t.Unanswered), clonePointer(t.Answered)
+	c.Unanswered, c.Answered, c.Stopped = clonePointer(t.Unanswered), clonePointer(t.Answered), clonePointer(t.Stopped)
+	c.Undelivered = slices.Clone(t.Undelivered)
 	if t.Asked != nil {
 		asked := *t.Asked
 		c.Asked = &asked

@@ -249,6 +249,9 @@ func (m *model) requestActions(w *world, out []action) []action {
 	}
 	if a, ok := w.t.LiveAttempt(m.ownRole(w.t.Status)); ok && a.Running && !a.Overdue {
 		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.Respawn, verb: engine.Force, actor: -1, human: true})
+		if m.stops(w) {
+			out = append(out, action{kind: signal.Request, who: task.Human, word: engine.VerbStop, verb: a.Role, actor: -1, human: true})
+		}
 	}
 	if _, live := w.t.LiveAttempt(m.ownRole(w.t.Status)); live && len(w.t.Pending) == 0 {
 		out = append(out, action{kind: signal.Request, who: task.Human, word: engine.VerbEdit, actor: -1, human: true})
@@ -263,6 +266,10 @@ func (m *model) requestActions(w *world, out []action) []action {
 	}
 	return out
 }
+
+// stops reports whether a person may stop the agent at work. What is pending is done before it, so only a message to it would
+// differ: it is kept for the next agent of the role, which gets it with its prompt.
+func (m *model) stops(w *world) bool { return len(w.t.Pending) == 0 }
 
 // triesRefused reports whether actors that no edge permits ask for a state. The engine refuses them, which the search of one task
 // shows; the open variant does not ask again. Without edges the request is to reopen the task.

@@ -103,6 +103,8 @@ func (s *search) newSignal(w *world, a *action) signal.Signal {
 		switch {
 		case a.word == engine.Respawn, a.word == engine.VerbAnswer, a.word == engine.VerbCheck, a.word == engine.VerbMerge, a.word == engine.VerbUnland:
 			sig.Verb, sig.Arg = a.word, a.verb
+		case a.word == engine.VerbStop:
+			sig.Verb, sig.Role = a.word, a.verb
 		case a.word == engine.VerbEdit:
 			sig.Verb, sig.Note = a.word, "other requirements"
 		case a.word == engine.VerbSend:

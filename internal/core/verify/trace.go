@@ -263,6 +263,9 @@ func describeSignal(a *action) string {
 		if a.word == engine.Respawn && a.verb == engine.Force {
 			return "a person replaces a living agent"
 		}
+		if a.word == engine.VerbStop {
+			return "a person stops the " + a.verb
+		}
 		if a.word == engine.VerbEdit {
 			return "a person edits the task"
 		}

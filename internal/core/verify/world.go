@@ -108,6 +108,7 @@ func (m *model) forgetPast(w *world) {
 	t := &w.t
 	landing, card := t.Landing, t.CardSnapshot
 	t.LastReport, t.Handoffs, t.Question, t.Advice, t.CardSnapshot, t.Failed, t.GaveUp, t.Lost, t.Unstarted, t.Work, t.Predecessors, t.Landing = nil, nil, "", "", nil, nil, nil, nil, nil, nil, nil, nil
+	t.Stopped = nil
 	if m.open {
 		m.keepShared(w, landing)
 		m.forgetRepeated(w)

@@ -39,7 +39,7 @@ var commandGroups = []struct {
 }{
 	{"start", "Start work:", []string{"run", "task", "init", "project", "board", "task create", "task spawn", "task fork"}},
 	{"decide", "Decide:", []string{"inbox", "pause", "resume", "land", "task merge", "task request-changes", "task approve", "task approve-changes", "task answer", "task send", "task edit", "task complete", "task cancel", "task reopen",
-		"task respawn", "task update", "task push", "task create-pr", "task delete"}},
+		"task stop", "task respawn", "task update", "task push", "task create-pr", "task delete"}},
 	{"look", "Look:", []string{"dashboard", "web", "status", "stats", "log", "task list", "task show", "task diff", "task log", "task attach", "task output", "task explain", "task history",
 		"task attempts", "task cost", "task path", "task open", "task checkout", "task replay"}},
 	{"automate", "Automate:", []string{"tracker", "dispatch", "notify", "mcp", "install", "task wait", "task verdict", "task report", "task stuck"}},

@@ -282,7 +282,7 @@ complete -F _orange orange
 func argumentWords(deps Deps) map[string]cobra.CompletionFunc {
 	out := map[string]cobra.CompletionFunc{
 		"task update": onlyFirst(completeRows(deps, false, nil)), "task wait": onlyFirst(completeRows(deps, false, nil)), "task stuck": onlyFirst(completeRows(deps, false, atWork)),
-		"task spawn": onlyFirst(completeRows(deps, false, isUnstarted)), "task respawn": onlyFirst(completeRows(deps, false, hasAgentToReplace)), "task attach": onlyFirst(completeRows(deps, false, hasLivingAgent)),
+		"task spawn": onlyFirst(completeRows(deps, false, isUnstarted)), "task respawn": onlyFirst(completeRows(deps, false, hasAgentToReplace)), "task stop": onlyFirst(completeRows(deps, false, hasLivingAgent)), "task attach": onlyFirst(completeRows(deps, false, hasLivingAgent)),
 		"task answer": onlyFirst(completeRows(deps, false, func(r *overview.Row) bool { return r.Answers })), "task approve-changes": onlyFirst(completeRows(deps, false, awaitsReview)), "task approve": onlyFirst(completeRows(deps, false, waitsForAny(explain.ItemConfirm))),
 		"task edit": onlyFirst(completeRows(deps, false, nil)), "task send": onlyFirst(completeRows(deps, false, hasLivingAgent)), "task merge": onlyFirst(completeRows(deps, false, awaitsReview)), "task push": onlyFirst(completeRows(deps, false, hasBegun)), "task create-pr": onlyFirst(completeRows(deps, false, hasBegun)),
 		"task delete": onlyFirst(completeRows(deps, true, isOver)), "task reopen": onlyFirst(completeRows(deps, true, allowsVerb(engine.Reopen))),
@@ -373,7 +373,7 @@ func awaitsReview(r *overview.Row) bool {
 	return r.Kind == workflow.HumanDo || r.Wants == explain.ItemAttention
 }
 func lacksAgent(r *overview.Row) bool {
-	return r.Life == overview.Dead || waitsForAny(explain.ItemCrashed, explain.ItemFailed, explain.ItemNoAnswer)(r) || r.WaitsFor(explain.ItemNotStarted) && r.Life != overview.Alive
+	return r.Life == overview.Dead || waitsForAny(explain.ItemCrashed, explain.ItemFailed, explain.ItemStopped, explain.ItemNoAnswer)(r) || r.WaitsFor(explain.ItemNotStarted) && r.Life != overview.Alive
 }
 
 // hasAgentToReplace reports whether respawn, with or without --force, may start another agent.

@@ -60,6 +60,7 @@ func TestCompletion(t *testing.T) {
 		"what may be completed":      {"task|complete|", "died works grant asks old"},
 		"what may be cancelled":      {"task|cancel|", "died works grant asks old"},
 		"what has an agent":          {"task|attach|", "works"},
+		"whose agent is stopped":     {"task|stop|", "works"},
 		"whose agent is replaced":    {"task|respawn|", "died works"},
 		"what is over":               {"task|delete|", "done"},
 		"what is paused":             {"resume|", "died"},

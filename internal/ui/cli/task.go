@@ -13,7 +13,7 @@ func newTaskCommand(deps Deps) *cobra.Command {
 	return groupCommand("task", "Create, show and move tasks",
 		newTaskCreate(deps), newTaskList(deps), newTaskShow(deps), newTaskUpdate(deps), newTaskSpawn(deps),
 		newTaskComplete(deps), newTaskVerdict(deps), newTaskReport(deps), newTaskStuck(deps), newTaskRequestChanges(deps), newTaskAnswer(deps), newTaskSend(deps), newTaskEdit(deps), newTaskApprove(deps),
-		newTaskMerge(deps), newTaskPush(deps), newTaskCreatePR(deps), newTaskCancel(deps), newTaskReopen(deps), newTaskRespawn(deps), newTaskCheck(deps), newTaskApproveChanges(deps),
+		newTaskMerge(deps), newTaskPush(deps), newTaskCreatePR(deps), newTaskCancel(deps), newTaskReopen(deps), newTaskRespawn(deps), newTaskStop(deps), newTaskCheck(deps), newTaskApproveChanges(deps),
 		newTaskAttach(deps), newTaskAttempts(deps), newTaskCost(deps), newTaskLog(deps), newTaskOutput(deps), newTaskFork(deps),
 		newTaskDiff(deps), newTaskPath(deps), newTaskOpen(deps), newTaskCheckout(deps), newTaskDelete(deps), newTaskHistory(deps), newTaskExplain(deps), newTaskReplay(deps), newTaskWait(deps), newTaskExit(deps))
 }

@@ -74,6 +74,29 @@ func newTaskRespawn(deps Deps) *cobra.Command {
 	return cmd
 }
 
+func newTaskStop(deps Deps) *cobra.Command {
+	var role string
+	cmd := &cobra.Command{
+		Use: "stop <id>", Short: "Stop the agent of a task, and keep the task", Args: requireArguments(1, 1),
+		Long: "End an agent that lives. The task stays in its state, with its worktree and its branch, and nothing\n" +
+			"starts another agent until you do: orange task respawn. This is not counted as a crash. Messages that\n" +
+			"the agent has not received go to the next one. To let the agent live and hold only the task, use orange\n" +
+			"pause; to end the task, orange task cancel.",
+		Example: "  orange task stop MFTsZyeO -m \"it works on the wrong form\"\n" +
+			"  orange task stop MFTsZyeO --role reviewer",
+	}
+	cmd.Flags().StringVar(&role, "role", "", "role of the agent (default: the one at work, else the only one that lives)")
+	note := noteFlag(cmd, "why, in your words")
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		text, err := s.readPersonText(*note)
+		if err != nil {
+			return err
+		}
+		return s.sendAndReport(ctx, args[0], signal.Signal{Kind: signal.Request, Verb: engine.VerbStop, Role: role, Note: text})
+	})
+	return cmd
+}
+
 func newTaskCheck(deps Deps) *cobra.Command {
 	return &cobra.Command{
 		Use: "check <id> [name]", Short: "Run a check of the project on a task's work", Args: requireArguments(1, 2),

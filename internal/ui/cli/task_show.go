@@ -86,6 +86,8 @@ func taskNote(now time.Time, t *wire.TaskLine) string {
 		return "attention"
 	case t.Asks != "":
 		return "asks " + cleanLine(t.Asks)
+	case t.Stopped:
+		return "stopped"
 	case t.Failed:
 		return "failed"
 	case t.Crashed && t.RespawnAt.After(now):
@@ -285,7 +287,10 @@ func describeFlags(t *task.Task) string {
 	if t.Asked != nil {
 		out = append(out, fmt.Sprintf("the %s asks for %s", t.Asked.By, t.Asked.To))
 	}
-	if t.WorkFailed != "" {
+	switch {
+	case t.Stopped != nil:
+		out = append(out, cleanLine(t.WorkFailed))
+	case t.WorkFailed != "":
 		out = append(out, "held: "+cleanLine(t.WorkFailed))
 	}
 	if t.Crashed != "" {

@@ -45,10 +45,10 @@ type createIn struct {
 type updateIn struct {
 	oneIn
 	To      string `json:"to,omitempty" jsonschema:"target state; explain lists the open ones"`
-	Verb    string `json:"verb,omitempty" jsonschema:"verb, instead of a state: complete, stuck, request-changes, cancel, reopen, merge (a merge commit only if one is needed), push, create-pr, spawn, check (run the checks again; for people), send (the note is a message to the living agent), respawn, or another of the workflow's"`
+	Verb    string `json:"verb,omitempty" jsonschema:"verb, instead of a state: complete, stuck, request-changes, cancel, reopen, merge (a merge commit only if one is needed), push, create-pr, spawn, check (run the checks again; for people), send (the note is a message to the living agent), stop (ends the living agent and keeps the task; for people), respawn, or another of the workflow's"`
 	Check   string `json:"check,omitempty" jsonschema:"with the verb check: the check to run; defaults to the first, and in a check state to all of the state"`
 	Note    string `json:"note,omitempty" jsonschema:"reason, in the caller's words; for request-changes, what to change; for send, the message"`
-	Role    string `json:"role,omitempty" jsonschema:"for send: role of the agent that gets the message; defaults to the one at work"`
+	Role    string `json:"role,omitempty" jsonschema:"for send and stop: role of the agent; defaults to the one at work"`
 	Force   bool   `json:"force,omitempty" jsonschema:"for respawn: end the agent first if it lives, such as one that hangs"`
 	Summary string `json:"summary,omitempty" jsonschema:"new summary"`
 	Branch  string `json:"branch,omitempty" jsonschema:"new branch"`
@@ -100,7 +100,7 @@ func (t *tools) addChanging(s *sdk.Server) {
 	}, callTime, t.createTask)
 	addTool(s, &sdk.Tool{
 		Name: "update", Annotations: toolHints("Move or change a task", false, true, false),
-		Description: "Request another status of a task (to, or verb), change its summary, requirements or branch, or send a message to its agent. The workflow decides: a request that it does not allow is refused with the reason. cancel ends a task without a result.",
+		Description: "Request another status of a task (to, or verb), change its summary, requirements or branch, or send a message to its agent or stop it. The workflow decides: a request that it does not allow is refused with the reason. cancel ends a task without a result.",
 	}, callTime, t.updateTask)
 	addTool(s, &sdk.Tool{
 		Name: "answer", Annotations: toolHints("Answer an agent", false, false, false),
@@ -222,8 +222,8 @@ func (in *updateIn) recordChanges() (out []signal.Signal, err error) {
 		return nil, errors.New("nothing to change: pass to, verb, summary, requirements, branch, after or not_after")
 	case in.Check != "" && in.Verb != engine.VerbCheck:
 		return nil, errors.New("check is only for the verb check: pass verb check, or leave it out")
-	case in.Role != "" && in.Verb != engine.VerbSend:
-		return nil, errors.New("role belongs to the verb send: leave it out")
+	case in.Role != "" && in.Verb != engine.VerbSend && in.Verb != engine.VerbStop:
+		return nil, errors.New("role belongs to the verbs send and stop: leave it out")
 	case in.Force && in.Verb != engine.Respawn:
 		return nil, errors.New("force belongs to the verb respawn: leave it out")
 	}

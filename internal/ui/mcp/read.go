@@ -302,7 +302,8 @@ func notesOf(k *task.Task) []string {
 	if k.Asked != nil {
 		note(true, "the %s asks for %s, and a person must approve it: approve", k.Asked.By, k.Asked.To)
 	}
-	note(k.WorkFailed != "", "held: %s", k.WorkFailed)
+	note(k.Stopped != nil, "%s", k.WorkFailed)
+	note(k.WorkFailed != "" && k.Stopped == nil, "held: %s", k.WorkFailed)
 	note(k.Crashed != "", "the %s crashed", k.Crashed)
 	return out
 }

@@ -38,7 +38,7 @@ func TestAKeyStartsAServer(t *testing.T) {
 		want  string
 	}{
 		"a key that asks for nothing": {key: "k", want: "state"},
-		"a key that means nothing":    {key: "X", want: "state"},
+		"a key that means nothing":    {key: "Z", want: "state"},
 		"a letter of an answer":       {first: []string{"r"}, key: "q", want: "state"},
 		"a letter of a search":        {first: []string{"/"}, key: "e", want: "state"},
 		"the key to leave":            {key: "q"},

@@ -63,6 +63,7 @@ func taskCommands() []typedCommand {
 		withWords("request-changes", "send it back, with words", (*model).requestChanges),
 		forOneTask("approve", "approve the move that its agent asks for", (*model).approveMove),
 		forOneTask("respawn", "start its agent again", (*model).replaceAgent),
+		forOneTask("stop", "stop its agent, and keep the task", (*model).stopAgent),
 		forOneTask("check", "run its checks again, or one of them", (*model).runChecks),
 		typedCommand{names: []string{"move"}, args: "[state]", help: "move it to another state", values: moveNames, run: moveCommand},
 		forOneTask("edit", "change its title and its requirements", (*model).openEditForm),

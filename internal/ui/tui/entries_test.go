@@ -168,6 +168,27 @@ func TestALivingAgentIsNotifiedOrReplaced(t *testing.T) {
 	r.heard("request id0index respawn human")
 }
 
+func TestALivingAgentIsStopped(t *testing.T) {
+	r := newEnv(t, 100, 30)
+	r.on("search")
+	r.api.take()
+	r.press("X")
+	r.shows("Stop the agent of search?", "no agent starts until you start one")
+	r.press("n")
+	r.heard()
+	r.press("X", "y")
+	r.heard("request id0search stop human")
+	r.press(":")
+	r.write("stop")
+	r.press("enter", "y")
+	r.heard("request id0search stop human")
+	r.on("index") // its agent is dead
+	r.api.take()
+	r.press("X")
+	r.shows("no agent of index lives")
+	r.heard()
+}
+
 func TestNotesOfACreationAreShownOnce(t *testing.T) {
 	r := newEnv(t, 100, 30)
 	r.api.notes = []string{"workflow orange starts at least 2 agents for it: worker, reviewer", "tmux is not installed"}

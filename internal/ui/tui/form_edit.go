@@ -134,6 +134,18 @@ func (m *model) sendMessage(r *overview.Row) tea.Cmd {
 	return nil
 }
 
+// stopAgent ends a living agent, and starts no other.
+func (m *model) stopAgent(r *overview.Row) tea.Cmd {
+	if r.Life != overview.Alive {
+		m.showError("no agent of %s lives, so there is nothing to stop", r.Branch)
+		return nil
+	}
+	m.askConfirmation("The task stays in "+r.Status+", and no agent starts until you start one.", "Stop the agent of "+r.Branch+"?", func(m *model) tea.Cmd {
+		return m.sendSignal(r, "the end of the agent of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.VerbStop})
+	})
+	return nil
+}
+
 // replaceAgent ends a living agent and starts another in its place.
 func (m *model) replaceAgent(r *overview.Row) tea.Cmd {
 	if r.Life != overview.Alive {

@@ -138,6 +138,8 @@ func (m *model) enterWord(r *overview.Row) string {
 		return "start"
 	case r.Kind == workflow.CheckDo:
 		return "check again"
+	case r.Wants == explain.ItemStopped:
+		return "start agent"
 	}
 	return "respawn"
 }
@@ -219,6 +221,7 @@ func taskActions() []action {
 		newAction("t", "t", "tell", groupTask, "send a message to its living agent").forTask((*model).sendMessage, nil),
 		newAction("E", "E", "edit", groupTask, "change its title and its requirements").forTask((*model).openEditForm, nil),
 		newAction("F", "F", "replace", groupTask, "end its agent, such as one that hangs, and start another").forTask((*model).replaceAgent, nil),
+		newAction("X", "X", "stop agent", groupTask, "stop its agent, and keep the task").forTask((*model).stopAgent, nil),
 		newAction("C", "C", "check", groupTask, "run its checks again, or one of them").forTask((*model).runChecks, func(_ *model, r *overview.Row) bool { return r.MayCheck() }),
 		newAction("v", "v", "view", groupTask, "read TASK.md").forTask((*model).openText, alwaysOffered).readOnly(),
 		newAction("p", "p", "PR", groupTask, "create a pull request, after a question, or copy the address of the one that it has").forTask((*model).openPullRequest, func(m *model, r *overview.Row) bool { return r.PR != nil || review(m, r) }),

@@ -202,6 +202,8 @@ func helpOf(r *overview.Row) (help, bool) {
 		return help{"tag the card", (*model).openCard}, true
 	case explain.ItemPermission:
 		return help{"allow or deny", (*model).answerAgent}, true
+	case explain.ItemStopped:
+		return help{"start agent", (*model).restartAgent}, true
 	}
 	switch r.Verb {
 	case engine.VerbAnswer:

@@ -98,7 +98,7 @@ func (s *Site) signalFromForm(r *http.Request, id, note string) (signal.Signal, 
 			return ask, newRefusal(http.StatusBadRequest, "the text is empty: write some text")
 		}
 		ask.Verb = do
-	case "complete", "cancel", "stuck", engine.Reopen, engine.VerbPush, engine.VerbCreatePR, engine.VerbApproveChanges:
+	case "complete", "cancel", "stuck", engine.VerbStop, engine.Reopen, engine.VerbPush, engine.VerbCreatePR, engine.VerbApproveChanges:
 		ask.Verb = do
 	case engine.VerbCheck:
 		ask.Verb, ask.Arg = do, to

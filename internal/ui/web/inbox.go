@@ -366,6 +366,10 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 			button(engine.VerbCheck, "Run the checks again", "go")
 			break
 		}
+		if r.Wants == explain.ItemStopped {
+			button(engine.Respawn, restartLabel(r.Wants), "go")
+			break
+		}
 		it.Ask = "Message for the next agent (optional)"
 		button(engine.Respawn, "Start again", "go")
 	case explain.VerbSpawn:

@@ -24,6 +24,7 @@ var kindLooks = map[explain.ItemKind]kindLook{
 	explain.ItemStuck:      {"Help", "alert"},
 	explain.ItemCrashed:    {"Restart", "alert"},
 	explain.ItemFailed:     {"Look", "alert"},
+	explain.ItemStopped:    {"Start agent", "play"},
 	explain.ItemNoAnswer:   {"Look", "alert"},
 	explain.ItemReview:     {"Review", "eye"},
 	explain.ItemBoard:      {"Tag", "board"},

@@ -125,6 +125,7 @@ func TestActions(t *testing.T) {
 		"send a message":           {workingTask, url.Values{"do": {"send"}, "note": {"use the index"}}, signal.Signal{Kind: signal.Request, Verb: "send", Note: "use the index"}, 303, ""},
 		"an empty message":         {a, url.Values{"do": {"send"}}, signal.Signal{}, 400, "write some text"},
 		"replace an agent":         {workingTask, url.Values{"do": {"respawn:force"}}, signal.Signal{Kind: signal.Request, Verb: "respawn", Arg: "force"}, 303, ""},
+		"stop an agent":            {workingTask, url.Values{"do": {"stop"}, "note": {"wrong way"}}, signal.Signal{Kind: signal.Request, Verb: "stop", Note: "wrong way"}, 303, ""},
 		"respawn in another way":   {a, url.Values{"do": {"respawn:gently"}}, signal.Signal{}, 400, "unknown way"},
 		"request changes":          {c, url.Values{"do": {"request-changes"}, "note": {"tests"}}, signal.Signal{Kind: signal.Request, Verb: "request-changes", Note: "tests"}, 303, ""},
 		"approve":                  {c, url.Values{"do": {"approve:done"}}, signal.Signal{Kind: signal.Request, To: "done"}, 303, ""},
@@ -238,6 +239,24 @@ func TestAnIdleAgentIsAnswered(t *testing.T) {
 	_, body = v.get("/")
 	says(t, body, []string{"Reply<span"}, nil)
 	if res, body := v.form("/act/"+workingTask, url.Values{"do": {"answer"}, "note": {"blue"}, "back": {"/inbox"}}); res.StatusCode != 303 || w.last().Verb != engine.VerbAnswer || w.last().Note != "blue" {
+		t.Errorf("%d: %s", res.StatusCode, body)
+	}
+}
+
+// An agent that a person stopped has not failed: the inbox says so, and starts another one.
+func TestAStoppedAgentIsStartedFromTheInbox(t *testing.T) {
+	w := newBoardBackend(t)
+	w.Change(workingTask, func(t *task.Task) {
+		t.WorkFailed, t.Stopped, t.Attempts = "a person stopped the worker: wrong way", &task.Stopped{Attempt: 1, Role: "worker", At: epoch}, nil
+	})
+	v := newEnv(t, w).visitor(t)
+	_, body := v.get("/inbox?kind=stopped&item=" + workingTask)
+	says(t, body, []string{`aria-current="true">agent stopped`, "you stopped the worker: wrong way", `value="respawn" class="go">Start agent<`}, []string{"failed", "Message for the next agent"})
+	_, body = v.get("/")
+	says(t, body, []string{"Start agent<span"}, []string{"it failed"})
+	_, body = v.get("/tasks/" + workingTask)
+	says(t, body, []string{">Start agent<"}, []string{`value="stop"`, "Start the agent again"})
+	if res, body := v.form("/act/"+workingTask, url.Values{"do": {"respawn"}, "back": {"/inbox"}}); res.StatusCode != 303 || w.last().Verb != engine.Respawn {
 		t.Errorf("%d: %s", res.StatusCode, body)
 	}
 }

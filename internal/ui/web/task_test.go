@@ -65,7 +65,7 @@ func TestTaskPage(t *testing.T) {
 		"its overview": {func(*taskBackend) {}, "?tab=overview", []string{"No agent has worked on it yet", `>2 commits, &#43;3 −1<`, "Edit summary and requirements"}, []string{"for programs", "window.harmed=1</script>"}},
 		"its workflow": {func(*taskBackend) {}, "?tab=workflow", []string{`class="wf-place wf-visited wf-here"`, "Next steps"}, []string{"wf-live"}},
 		"one at work": {func(s *taskBackend) { s.ask("complete"); s.spend() }, "", []string{
-			"attempt 1 is at work", `id="screen"`, `value="pause"`, `<li class="past">`, `aria-current="step"`, `<a href="/tasks/` + taskID + `?tab=terminal" aria-current="page">`,
+			"attempt 1 is at work", `id="screen"`, `value="pause"`, `value="stop"`, "Stop the agent", "no agent starts until you start one", `<li class="past">`, `aria-current="step"`, `<a href="/tasks/` + taskID + `?tab=terminal" aria-current="page">`,
 		}, []string{`id="review"`}},
 		"the overview of one at work": {func(s *taskBackend) { s.ask("complete"); s.spend() }, "?tab=overview", []string{`id="task-attempts"`, "123k tokens", "$0.42", ">Terminal</a>", ">Log</a>", "Its last message"}, nil},
 		"the workflow of one at work": {func(s *taskBackend) { s.ask("complete") }, "?tab=workflow", []string{
@@ -88,7 +88,7 @@ func TestTaskPage(t *testing.T) {
 			t.Checks, t.Workspace = task.Checks{{Name: "tests", Run: "x"}, {Name: "lint", Run: "y"}}, "shop--1"
 			t.CheckResults = []task.CheckResult{{Name: "tests", Outcome: task.CheckFailed, Detail: hostile, Duration: time.Second, Tree: "0123456789abcdef", At: epoch, Last: hostile}}
 		}, "", []string{`id="task-checks"`, `<span class="badge bad">failed: `, `<code>0123456789ab</code>`, `<pre class="output"`, `value="check:tests"`, ">Run it again<", `value="check:lint"`, ">Run it<", "has not run"}, nil},
-		"one that is over": {func(s *taskBackend) { s.ask("cancel") }, "", []string{`value="delete"`, "The task and its folder are deleted."}, []string{`value="pause"`, `value="cancel"`}},
+		"one that is over": {func(s *taskBackend) { s.ask("cancel") }, "", []string{`value="delete"`, "The task and its folder are deleted."}, []string{`value="pause"`, `value="cancel"`, `value="stop"`}},
 		"something was refused": {func(s *taskBackend) {
 			s.send(signal.Signal{Kind: signal.Request, Actor: "worker", Attempt: 7, Verb: "<b>no</b>"})
 		}, "?tab=timeline", []string{"refused: request &lt;b&gt;no&lt;/b&gt;"}, nil},

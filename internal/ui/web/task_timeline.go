@@ -90,7 +90,7 @@ func momentOf(e *journal.Entry) taskMoment {
 	case journal.AgentCrashed, journal.AgentLost, journal.AgentNotBegun, journal.AgentOverdue, journal.AgentSilent, journal.AgentLimited, journal.WorkFailed,
 		journal.EffectFailed, journal.EffectGaveUp, journal.TaskTampered, journal.EntryLost:
 		m.Mark = "bad"
-	case journal.AskedPerson, journal.TaskPaused, journal.TaskResumed, journal.EffectAsked, journal.TaskRestored:
+	case journal.AskedPerson, journal.TaskPaused, journal.TaskResumed, journal.EffectAsked, journal.TaskRestored, journal.AgentStopped:
 		m.Mark = "person"
 	}
 	var why []string

@@ -143,7 +143,7 @@ func (p *taskPage) addActions() {
 	}
 	if row.Life == overview.Dead || t.WorkFailed != "" || row.Wants == explain.ItemNoAnswer || row.Wants == explain.ItemNotStarted && row.Life != overview.Alive {
 		if row.Kind != workflow.CheckDo {
-			add(taskAct{Do: engine.Respawn, Label: "Start the agent again", Class: "go"})
+			add(taskAct{Do: engine.Respawn, Label: restartLabel(row.Wants), Class: "go"})
 		}
 	}
 	if row.Kind == workflow.CheckDo && row.MayCheck() {
@@ -158,6 +158,9 @@ func (p *taskPage) addActions() {
 	}
 	if row.Life == overview.Alive && row.Kind == workflow.Agent {
 		add(taskAct{Do: engine.Respawn + ":" + engine.Force, Label: "Replace the agent", Class: "end", Confirm: "The agent is ended, and another one starts in the same worktree. This does not count as a crash."})
+	}
+	if row.Life == overview.Alive && row.Kind != workflow.CheckDo && row.Kind != workflow.Terminal {
+		add(taskAct{Do: engine.VerbStop, Label: "Stop the agent", Class: "end", Words: "Reason (optional)", Confirm: "The agent is ended. The task stays as it is, and no agent starts until you start one."})
 	}
 	p.addMoves(add)
 	if !t.Paused && row.Kind != workflow.Terminal {
@@ -175,6 +178,14 @@ func (p *taskPage) addActions() {
 			a.Class = ""
 		}
 	}
+}
+
+// restartLabel returns what starts an agent is called: one that a person stopped did not end by itself.
+func restartLabel(wants explain.ItemKind) string {
+	if wants == explain.ItemStopped {
+		return "Start agent"
+	}
+	return "Start the agent again"
 }
 
 // addDelivery adds the actions that deliver the work.

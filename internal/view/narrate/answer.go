@@ -48,12 +48,14 @@ func DescribeOutcome(o Outcome, v Voice) string {
 // task.
 func describeStay(o Outcome, live bool) string {
 	told, started, effect := FindAnswered(o.Entries), findStarted(o.Entries), findRequested(o.Entries)
-	edited, replaced, check := describeEdit(o), describeReplaced(o), findCheck(o.Entries)
+	edited, replaced, stopped, check := describeEdit(o), describeReplaced(o), describeStopped(o, live), findCheck(o.Entries)
 	switch {
 	case edited != "":
 		return ": " + edited
 	case replaced != "":
 		return ": " + replaced
+	case stopped != "":
+		return ": " + stopped
 	case check != "" && live:
 		return fmt.Sprintf(": check %s is run", check)
 	case check != "":
@@ -106,6 +108,22 @@ func describeReplaced(o Outcome) string {
 				return fmt.Sprintf("attempt %d of the %s is ended, and attempt %d is started, in %s", e.Ending[0], n.Role, n.Number, o.Task.Status)
 			}
 		}
+	}
+	return ""
+}
+
+// describeStopped describes an agent that a person stopped, and what starts another one; "" if there was none.
+func describeStopped(o Outcome, live bool) string {
+	for i := range o.Entries {
+		e := &o.Entries[i]
+		if e.Type != journal.AgentStopped || len(e.Ending) == 0 {
+			continue
+		}
+		text := fmt.Sprintf("attempt %d of the %s is stopped, and the task stays in %s", e.Ending[0], e.Role, o.Task.Status)
+		if o.Task.Stopped != nil && !live {
+			text += "; start another one with orange task respawn " + string(o.Task.ID)
+		}
+		return text
 	}
 	return ""
 }

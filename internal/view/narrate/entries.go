@@ -99,8 +99,11 @@ func DescribeEntry(e *journal.Entry) NarratedEntry {
 // addReasons adds the reasons that the text does not contain yet.
 func (t *NarratedEntry) addReasons(e *journal.Entry) {
 	texts := append([]string{e.Reason, e.Note, e.WorkFailed, e.Attention}, e.Rejected...)
-	if e.Type == journal.AgentMessaged {
+	switch e.Type {
+	case journal.AgentMessaged:
 		texts[0] = ""
+	case journal.AgentStopped:
+		texts[0], texts[2] = "", "" // who was stopped is in the text, and why in the note
 	}
 	if e.Type == journal.AgentSpawned || e.Type == journal.EffectAsked && e.Actor == task.Human {
 		texts[0] = e.ReceiptNote() // the reason only repeats the request
@@ -218,6 +221,8 @@ func describeAgentEvent(e *journal.Entry) (string, Tone) {
 		return "answers the " + e.Role, Plain
 	case journal.AgentMessaged:
 		return "sends a message to the " + e.Role, Plain
+	case journal.AgentStopped:
+		return "stops the " + e.Role, Plain
 	case journal.AgentUndone:
 		return "handed over work that is not committed", Warn
 	case journal.AgentRestate:
