@@ -35,8 +35,11 @@ until_it() { # until_it WHAT COMMAND...: waits until the command succeeds
 		sleep 0.02
 	done
 }
-git init -q -b main "$work/shop"
-cd "$work/shop"
-git config user.name demo
-git config user.email demo@localhost
-echo 'shop' >README && git add README && git commit -qm 'start'
+repository() { # repository NAME [FOLDER]: creates a git repository with a copy of the folder's files, and goes there
+	git init -q -b main "$work/$1"
+	cd "$work/$1"
+	git config user.name demo
+	git config user.email demo@localhost
+	if [ $# -gt 1 ]; then cp -R "$2"/. .; else echo "$1" >README; fi
+	git add . && git commit -qm 'start'
+}
