@@ -40,7 +40,7 @@ make_stage() {
 	credit=$(create billing credit-notes "Issue credit notes" credit)
 	reminders=$(create billing reminders "Remind customers a week after an invoice is due" reminders)
 	reaches "$merged" reviewing
-	orange task merge "$merged" >/dev/null
+	orange task merge "$merged" >/dev/null 2>&1
 	search=$(create shop search "Let customers search by title and author" search)
 	permission=$(create shop gift-cards "Accept gift cards at the checkout" busy --harness claude --permissions ask)
 	crash=$(create shop start-page-cache "Cache the start page for guests" crash)
@@ -95,29 +95,30 @@ titles() {
 
 # fill_stage brings the number of open tasks to 300: some in every state, the others in the backlog.
 fill_stage() {
-	orange project update shop --pool-size 20 >/dev/null
-	orange project update billing --pool-size 12 >/dev/null
+	orange project update shop --pool-size 40 >/dev/null
+	orange project update billing --pool-size 24 >/dev/null
 	reviews='' n=0
 	titles 292 >"$work/titles"
 	while IFS="$(printf '\t')" read -r project title; do
 		n=$((n + 1)) flow='' script=busy flags=--no-spawn
 		if [ "$project" = docs ]; then flow='--workflow orange'; fi
 		case $project-$((n % 12)) in
-		shop-[15] | billing-5) if [ $n -lt 60 ]; then flags='' script=small; fi ;;
-		shop-[29] | billing-2) if [ $n -lt 50 ]; then flags=''; fi ;;
-		shop-7) if [ $n -lt 40 ]; then flags='' script=question; fi ;;
-		billing-4) if [ $n -lt 40 ]; then flags='' script=crash; fi ;;
+		shop-[15] | billing-5) if [ $n -lt 120 ]; then flags='' script=small; fi ;;
+		shop-[29] | billing-2) if [ $n -lt 100 ]; then flags=''; fi ;;
+		shop-7 | billing-7) if [ $n -lt 90 ]; then flags='' script=question; fi ;;
+		billing-[48]) if [ $n -lt 60 ]; then flags='' script=crash; fi ;;
 		docs-[246]) if [ $n -lt 120 ]; then flags=''; fi ;; # its pool is full: they are queued
 		shop-[68]) if [ $n -lt 120 ]; then flags='--after search'; fi ;;
 		esac
 		# shellcheck disable=SC2086 # flags are words
 		id=$(create "$project" "" "$title" $script $flow $flags </dev/null)
-		if [ $script = small ]; then reviews="$reviews $id"; fi
+		if [ $script = small ]; then reviews="$reviews $project/$id"; fi
 	done <"$work/titles"
 	n=0
-	for id in $reviews; do
-		reaches "$id" reviewing
-		n=$((n + 1))
-		if [ $n -le 4 ]; then orange task merge "$id" >/dev/null; fi
+	for task in $reviews; do
+		reaches "${task#*/}" reviewing
+		case $task in
+		shop/*) if [ $((n += 1)) -le 4 ]; then orange task merge "${task#*/}" >/dev/null 2>&1; fi ;;
+		esac
 	done
 }

@@ -21,7 +21,7 @@ shot() { dash capture-pane -e -p -t tour | "$tour" screen "$pictures/$1.svg" "$2
 export COLORTERM=truecolor
 dash new-session -d -s tour -x 118 -y 42 "$bin dashboard"
 trap 'dash kill-server 2>/dev/null || true; rm -rf "$agents"; finish' EXIT
-until_it "the dashboard" shows "Round each line"
+until_it "the dashboard" shows round-per-line
 sleep 1
 shot dashboard "orange"
 key g; shot groups "orange: grouped by status"; key g; key g; key g

@@ -27,6 +27,9 @@ type camera struct {
 	site string
 }
 
+// mouse says that there is one, also on a machine without: pages show some things only to those who point at them.
+const mouse = "primaryHoverType=2,availableHoverTypes=2,primaryPointerType=4,availablePointerTypes=4"
+
 // openCamera starts a browser and visits the login address. The returned function ends the browser.
 func openCamera(login string) (camera, func(), error) {
 	address, err := url.Parse(login)
@@ -38,7 +41,7 @@ func openCamera(login string) (camera, func(), error) {
 		return camera{}, nil, fmt.Errorf("find a browser: %w; run scripts/tools.sh test", err)
 	}
 	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(browser), chromedp.NoSandbox,
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("hide-scrollbars", true))
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("hide-scrollbars", true), chromedp.Flag("blink-settings", mouse))
 	ctx, endBrowser := chromedp.NewExecAllocator(context.Background(), flags...)
 	ctx, endTab := chromedp.NewContext(ctx)
 	c := camera{ctx, address.Scheme + "://" + address.Host}
