@@ -13,13 +13,13 @@ matrix=$(cd "$4" && pwd)
 make_stage
 orange status
 
-# The dashboard, in a terminal of its own.
+# The dashboard, in a terminal of its own. It is not in a project, and shows all of them.
 dash() { tmux -S "$work/d.sock" -f /dev/null "$@"; }
 shows() { dash capture-pane -p -t tour | grep -q "$1"; }
 key() { dash send-keys -t tour "$@"; sleep 0.6; }
 shot() { dash capture-pane -e -p -t tour | "$tour" screen "$pictures/$1.svg" "$2" "$work"; }
 export COLORTERM=truecolor
-dash new-session -d -s tour -x 118 -y 42 "$bin dashboard"
+dash new-session -d -s tour -x 118 -y 40 -c / "$bin dashboard"
 trap 'dash kill-server 2>/dev/null || true; rm -rf "$agents"; finish' EXIT
 until_it "the dashboard" shows round-per-line
 sleep 1
@@ -39,10 +39,10 @@ key q
 # The pages of documents.
 workflow=$(orange task show "$review" --json | sed 's/.*"workflow_hash":"\([0-9a-f]*\)".*/\1/')
 "$tour" pages "$pictures" "$(orange web)" <<LIST
-board       /                                1440x900 light
-board-dark  /                                1440x900 dark
-task        /tasks/$review?tab=overview      1280x800 light
-review      /tasks/$review?tab=changes       1280x800 light #file-1
+board       /                                1440x680 light
+board-dark  /                                1440x680 dark
+task        /tasks/$question                 1280x800 light
+review      /tasks/$review?tab=changes       1280x1060 light
 terminal    /tasks/$search?tab=terminal      1280x720 light
 web-inbox   /inbox?item=$permission          1280x720 light
 fleet       /fleet                           1280x720 light
