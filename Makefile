@@ -11,7 +11,7 @@
 # make release VERSION=v0.1.0  programs, archives, packages and sums in dist; see docs/RELEASES.md
 # make test-release  build a release twice and compare, then install it into clean roots and run it
 # make audit  look for known vulnerabilities in what the program calls
-# make tour   make the pictures of docs/TOUR.md again
+# make tour   make the pictures of docs/TOUR.md again, and pictures of every page in dist/tour
 # make tour-agents  make the pictures of docs/GETTING-STARTED.md with real agents again, and print how long the first one takes
 # make fuzz   run every fuzz target for 10 s; it is no part of make check
 # make bench  measure what docs/PERFORMANCE.md states
@@ -72,8 +72,8 @@ soak: tools-test
 
 tour: tools-test build
 	$(GO) build -o bin/tour ./test/tour
-	@mkdir -p docs/pictures
-	@scripts/tour.sh $(BIN) bin/tour docs/pictures
+	@mkdir -p docs/pictures dist/tour
+	@scripts/tour.sh $(BIN) bin/tour docs/pictures dist/tour
 
 bench: build
 	@scripts/bench.sh

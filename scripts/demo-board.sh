@@ -7,6 +7,7 @@
 set -eu
 
 . "$(dirname "$0")/stage.sh"
+repository shop
 tagged() { orange board show 1 --json | grep -q "\"$1\"" && orange task show "$id" --json | grep -q '"status":"board"'; }
 
 say "1. A repository whose tasks are cards, and a script for the agents"

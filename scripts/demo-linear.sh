@@ -9,6 +9,7 @@ set -eu
 folder() { (cd "$(dirname "$1")" && pwd); }
 linear="$(folder "$2")/$(basename "$2")" person="$(folder "$3")/$(basename "$3")"
 . "$(dirname "$0")/stage.sh"
+repository shop
 export LINEAR_API_KEY=lin_api_demo
 linear_pid=
 trap 'kill $linear_pid 2>/dev/null || true; finish' EXIT

@@ -7,6 +7,7 @@
 set -eu
 
 . "$(dirname "$0")/stage.sh"
+repository shop
 crashed() { orange task show "$1" --json | grep -q '"crashed":"worker"'; }
 in_state() { orange task show "$1" --json | grep -q "\"status\":\"$2\""; }
 check_failed() { orange task show "$1" | grep -q '^> 2:TODO'; }

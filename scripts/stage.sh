@@ -1,5 +1,5 @@
 # Shared by the demonstrations: a temporary home, the program in PATH, and functions that print.
-# Source it with the program as the first argument. At the end it cancels the tasks and removes
+# Source it with the program as the first argument. At the end it ends the agents and removes
 # everything.
 bin=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 work=$(mktemp -d)
@@ -8,11 +8,11 @@ export PATH="$(dirname "$bin"):$PATH" GIT_CONFIG_NOSYSTEM=1 TZ=UTC
 unset ORANGE_ROLE ORANGE_TASK ORANGE_ATTEMPT ORANGE_TOKEN ORANGE_EFFECTS TMUX 2>/dev/null || true
 ids() { orange task list --json | tr '{' '\n' | sed -n 's/.*"id":"\([0-9A-Za-z]\{21\}\)".*/\1/p'; }
 finish() {
-	"$bin" pause >/dev/null 2>&1 || true
-	for id in $(ids 2>/dev/null); do "$bin" task cancel "$id" --yes >/dev/null 2>&1 || true; done
-	"$bin" resume >/dev/null 2>&1 || true
-	"$bin" stop >/dev/null 2>&1 || true
+	cd /
+	"$bin" pause >/dev/null 2>&1 || true # nothing starts when agents end
 	tmux -S "$ORANGE_HOME/tmux.sock" kill-server 2>/dev/null || true
+	(until_it "the end of the agents" sh -c '! orange status | grep -q agent') || true # one that ends later starts a server again
+	"$bin" stop >/dev/null 2>&1 || true
 	rm -rf "$work"
 }
 trap finish EXIT
@@ -35,8 +35,11 @@ until_it() { # until_it WHAT COMMAND...: waits until the command succeeds
 		sleep 0.02
 	done
 }
-git init -q -b main "$work/shop"
-cd "$work/shop"
-git config user.name demo
-git config user.email demo@localhost
-echo 'shop' >README && git add README && git commit -qm 'start'
+repository() { # repository NAME [FOLDER]: creates a git repository with a copy of the folder's files, and goes there
+	git init -q -b main "$work/$1"
+	cd "$work/$1"
+	git config user.name demo
+	git config user.email demo@localhost
+	if [ $# -gt 1 ]; then cp -R "$2"/. .; else echo "$1" >README; fi
+	git add . && git commit -qm 'start'
+}

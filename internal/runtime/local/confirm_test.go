@@ -362,3 +362,22 @@ func TestWrongCodesOfAllActionsCount(t *testing.T) {
 		wantRefused(t, d.merge(other, good), "a wrong code was given 5 times")
 	})
 }
+
+func TestProjectsKeepTheirOrderWhenOneChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newConfirmEnv(t)
+		defer d.Close()
+		if err := d.AddProject(task.Project{Name: "a", Path: "/a", PoolSize: 1}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			list := d.Projects()
+			if list[0].Name != "a" {
+				t.Errorf("%q is the first", list[0].Name)
+			}
+			if err := d.UpdateProject(list[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/explain"
@@ -161,7 +162,9 @@ func (r *Runtime) saveProject(p task.Project) error {
 		return &StoreError{err}
 	}
 	list := slices.DeleteFunc(r.pool.listProjects(), func(have task.Project) bool { return have.Name == p.Name })
-	r.pool.setProjects(append(list, p))
+	list = append(list, p)
+	slices.SortFunc(list, func(a, b task.Project) int { return strings.Compare(a.Name, b.Name) }) // as the store lists them
+	r.pool.setProjects(list)
 	return nil
 }
 

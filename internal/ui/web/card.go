@@ -88,7 +88,7 @@ func (m *cardMaker) makeCard(ctx context.Context, r *overview.Row) card {
 	}
 	if r.Wants != "" && !m.past {
 		look := lookOf(r.Wants)
-		c.Act, c.ActIcon, c.Why = look.Action, look.Icon, r.Text
+		c.Act, c.ActIcon, c.Why = look.Action, look.Icon, conditionInWords(r.Text)
 		switch r.Wants {
 		case explain.ItemStart:
 			c.CSRF = m.csrf
@@ -135,7 +135,9 @@ func (c *card) describeLife(r *overview.Row, now time.Time) {
 		c.Life = "queued"
 	case r.Wants == explain.ItemStart:
 		c.Life = "not started"
-	case r.Kind != workflow.Terminal && r.Owner != "nobody" && !r.Wants.WaitsForPerson():
+	case r.Wants.WaitsForPerson():
+		c.Life, c.LifeClass = "waits for you", "wants"
+	case r.Kind != workflow.Terminal && r.Owner != "nobody":
 		c.Life = "waits for " + r.Owner
 	}
 	c.Since, c.Age = isoTime(since), humanize.FormatAge(now, since)
@@ -146,7 +148,21 @@ func conditionText(condition string) string {
 	if condition == "" || condition == task.Running {
 		return "at work"
 	}
+	switch condition {
+	case task.WaitingPermission:
+		return "asks for permission"
+	case task.WaitingInput:
+		return "asks something"
+	}
 	return strings.ReplaceAll(condition, "_", " ")
+}
+
+// conditionInWords returns what a task needs a person for, with the condition of its agent in words.
+func conditionInWords(text string) string {
+	for _, name := range []string{task.WaitingPermission, task.WaitingInput} {
+		text = strings.Replace(text, ": "+name, " "+conditionText(name), 1)
+	}
+	return text
 }
 
 // describeWork says how large the work is, what it cost, and what checked it.

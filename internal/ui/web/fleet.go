@@ -108,7 +108,7 @@ func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 		out.Class = "alive"
 	}
 	if t := row.Deadline; t != nil && !t.At.IsZero() {
-		out.Due, out.DueIn, out.DueWhat = isoTime(t.At), humanize.DescribeUntil(now, t.At), t.What
+		out.Due, out.DueIn, out.DueWhat = isoTime(t.At), timeUntil(now, t.At), t.What
 	}
 	return out
 }

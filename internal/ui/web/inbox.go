@@ -113,7 +113,7 @@ func kindText(kind explain.ItemKind) string { return strings.TrimPrefix(kind.Inf
 
 func itemOf(it *explain.Item, now time.Time) inboxItem {
 	out := inboxItem{
-		Key: itemKey(it), ID: string(it.Task), Where: strings.TrimSuffix(it.Project+"/"+it.Branch, "/"), Project: it.Project, Branch: it.Branch, Status: it.Status, Text: it.Text, Do: it.Do,
+		Key: itemKey(it), ID: string(it.Task), Where: strings.TrimSuffix(it.Project+"/"+it.Branch, "/"), Project: it.Project, Branch: it.Branch, Status: it.Status, Text: conditionInWords(it.Text), Do: it.Do,
 		Since: isoTime(it.Since), Age: humanize.FormatAge(now, it.Since), Frees: it.Frees, All: it.Kind == explain.ItemPaused,
 		Kind: kindText(it.Kind), Icon: lookOf(it.Kind).Icon, Reasons: reasonsOf(it.Reasons),
 	}
@@ -305,7 +305,7 @@ func (it *inboxItem) showTerminal(ctx context.Context, s *Site, role string) {
 		for _, run := range line {
 			b.WriteString(run.Text)
 		}
-		lines = append(lines, strings.TrimRight(ansi.OneLine(b.String()), " "))
+		lines = append(lines, strings.TrimRight(ansi.SafeText(b.String()), " "))
 	}
 	for len(lines) > 0 && lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
@@ -374,6 +374,9 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 		button(engine.Respawn, "Start again", "go")
 	case explain.VerbSpawn:
 		button(explain.VerbSpawn, "Start", "go")
+	}
+	if href, _ := cardHref(r.Tracker); href != "" && r.Wants == explain.ItemBoard {
+		it.First = append(it.First, formButton{Label: "Open the card", Class: "go", Href: href})
 	}
 	switch {
 	case r.Wants == explain.ItemAttention:

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"orange/internal/core/als"
 	"orange/internal/core/board"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -241,11 +242,23 @@ type kanbanCardData struct {
 	Others   []string // other tags that are not on the card
 }
 
-// kanbanComment is a comment on a card.
+// kanbanComment is a comment on a card. Of a structured one, Kind is what it is about, and Text is its summary.
 type kanbanComment struct {
 	Author string
 	At     time.Time
+	Kind   string
 	Text   template.HTML
+	Whole  string // a structured comment as it was written, "" for others
+}
+
+func kanbanCommentOf(m board.Comment) kanbanComment {
+	out, text := kanbanComment{Author: ansi.OneLine(m.Author), At: m.At}, m.Text
+	if c, err := als.Parse(text); err == nil && c.Text(als.Summary) != "" {
+		out.Kind, out.Whole = ansi.OneLine(strings.Trim(c.Text(als.Intent)+": "+c.Text(als.Action), ": ")), ansi.SafeText(text)
+		text = c.Text(als.Summary)
+	}
+	out.Text = template.HTML(markdown.RenderHTML(text)) //nolint:gosec // HTML in it is text
+	return out
 }
 
 // mostComments limits how many comments a page shows.
@@ -280,7 +293,7 @@ func (s *Site) serveKanbanCard(w http.ResponseWriter, r *http.Request) {
 	}
 	d.Topic = "kanban:" + project
 	for _, m := range v.Comments[max(0, len(v.Comments)-mostComments):] {
-		d.Comments = append(d.Comments, kanbanComment{ansi.OneLine(m.Author), m.At, template.HTML(markdown.RenderHTML(m.Text))}) //nolint:gosec // HTML in it is text
+		d.Comments = append(d.Comments, kanbanCommentOf(m))
 	}
 	def := s.kanbanDefinition(r.Context(), &state, project, row)
 	for _, tag := range b.Tags {

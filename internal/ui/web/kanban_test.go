@@ -92,6 +92,22 @@ func TestALongKanbanColumnIsCut(t *testing.T) {
 	says(t, body, []string{">Card 109<"}, []string{`class="more"`})
 }
 
+func TestAStructuredCommentIsShownAsWhatItSays(t *testing.T) {
+	v := newEnv(t, newKanbanBackend(t)).visitor(t)
+	v.form("/kanban/shop/1", url.Values{"do": {"comment"}, "note": {"ALS/1\nactor: ba\nintent: decision\naction: mark-ready\nsummary: Ready <b>now</b>"}, "back": {"/kanban/shop/1"}})
+	_, body := v.get("/kanban/shop/1")
+	says(t, body, []string{`<span class="badge">decision: mark-ready</span>`, `<p>Ready &lt;b&gt;now&lt;/b&gt;</p>`, "As it was written", "ALS/1\nactor: ba"}, []string{"<b>now"})
+}
+
+func TestTheInboxLinksToTheCardThatWaits(t *testing.T) {
+	w := newKanbanBackend(t)
+	card := w.cardNow(1)
+	shot := card.Snapshot()
+	w.Change(joanTask, func(t *task.Task) { t.CardSnapshot = &shot })
+	_, body := newEnv(t, w).visitor(t).get("/inbox?item=" + joanTask)
+	says(t, body, []string{`<a class="button go" href="/kanban/shop/1">Open the card</a>`}, nil)
+}
+
 func TestACardIsChangedWithoutScript(t *testing.T) {
 	w := newKanbanBackend(t)
 	v := newEnv(t, w).visitor(t)

@@ -126,17 +126,25 @@ func templateFuncs() template.FuncMap {
 	return template.FuncMap{
 		"bound": narrate.DescribeBound,
 		"age":   func(now, at time.Time) string { return humanize.FormatAge(now, at) },
+		"until": timeUntil,
 		"when":  func(now, at time.Time) string { return humanize.DescribeUntil(now, at) },
 		"clock": func(now, at time.Time) string { return humanize.FormatTime(now, at) },
 		"iso":   func(at time.Time) string { return at.UTC().Format(time.RFC3339) },
 		"short": func(id task.ID) string { return humanize.ShortID(string(id)) },
 		"money": formatMoney,
+		"count": formatCount,
 		"text":  ansi.SafeText,
 		"line":  ansi.OneLine,
 		"icon":  icon,
 		"inc":   func(n int) int { return n + 1 },
 		"part":  func(f *taskFile) filePart { return filePart{f} },
 	}
+}
+
+// timeUntil returns how long it is until then, without the time itself.
+func timeUntil(now, at time.Time) string {
+	text, _, _ := strings.Cut(humanize.DescribeUntil(now, at), " (")
+	return text
 }
 
 // formatMoney formats an amount in millionths of a dollar.

@@ -275,7 +275,7 @@ func TestTheInboxIsFilteredAndGrouped(t *testing.T) {
 
 // An agent that asks at its terminal gets only what is typed there.
 func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
-	for _, condition := range []string{task.WaitingPermission, task.WaitingInput} {
+	for condition, words := range map[string]string{task.WaitingPermission: "the reviewer asks for permission", task.WaitingInput: "the reviewer asks something"} {
 		w := newBoardBackend(t)
 		w.Change(workingTask, func(t *task.Task) {
 			t.Attempts = append(t.Attempts, task.Attempt{Number: 2, Role: "reviewer", Running: true, Condition: task.Condition{Name: condition}}, task.Attempt{Number: 3, Role: "fixer", Running: true, Condition: task.Condition{Name: task.TurnFailed}})
@@ -287,7 +287,7 @@ func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
 			return body
 		}
 		const terminal, types = `href="/tasks/` + workingTask + `/terminal?role=reviewer"`, `action="/tasks/` + workingTask + `/type"`
-		says(t, item(newEnv(t, w)), []string{terminal}, []string{`value="answer"`, types, "textarea"})
+		says(t, item(newEnv(t, w)), []string{terminal, words}, []string{`value="answer"`, types, "textarea"})
 		h := newEnv(t, w, func(o *web.SiteOptions) { o.Input = true })
 		says(t, item(h), []string{terminal, types, `name="role" value="reviewer"`}, []string{`value="answer"`, "textarea"})
 		res, body := h.visitor(t).form("/tasks/"+workingTask+"/type", url.Values{"text": {"yes"}, "role": {"reviewer"}, "back": {"/inbox"}})

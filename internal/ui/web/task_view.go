@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -74,7 +75,7 @@ func taskFacts(p *taskPage) []taskFact {
 		add("Unblocks", narrate.ListSuccessors([]task.Successor{later}), "/tasks/"+string(later.ID))
 	}
 	add("Fork of", t.ForkOf, "")
-	add("Counters", narrate.DescribeCounters(t.Counters), "")
+	add("Counters", narrate.DescribeCounters(slices.DeleteFunc(slices.Clone(t.Counters), func(c task.Counter) bool { return c.Value == 0 })), "")
 	add("Spent", describeSpending(t), "")
 	add("Created", humanize.FormatAge(p.Now, t.CreatedAt)+" ago", "")
 	return out

@@ -21,6 +21,7 @@ function open(entry) {
   history.replaceState(null, "", link.href);
   refresh();
 }
+if (wide.matches) current()?.scrollIntoView({ block: "nearest" });
 document.addEventListener("click", (e) => {
   const link = e.target.closest?.("#inbox .entry .t");
   if (!link || !wide.matches || e.ctrlKey || e.metaKey || e.shiftKey || e.button) return;
