@@ -67,7 +67,7 @@ type KindInfo struct {
 var itemKinds = [...]KindInfo{
 	{Kind: ItemPaused, Badge: "You: paused", Notice: "everything is paused", Verb: VerbResume, Weight: WorkWaits, Timeless: true, Complete: true, Unnoticed: true},
 	{Kind: ItemAttention, Badge: "You: needs attention", Notice: "something failed and was given up", Verb: VerbResume, Weight: Broken, Picture: "warning", Alarming: true, Timeless: true},
-	{Kind: ItemPermission, Badge: "You: permit", Notice: "an agent asks whether it may do something", Verb: VerbAttach, Weight: AgentWaits, Picture: "raised_hand", Condition: task.WaitingPermission, Complete: true},
+	{Kind: ItemPermission, Badge: "You: allow", Notice: "an agent asks whether it may do something", Verb: VerbAttach, Weight: AgentWaits, Picture: "raised_hand", Condition: task.WaitingPermission, Complete: true},
 	{Kind: ItemInput, Badge: "You: answer", Notice: "an agent asks something at its terminal", Verb: VerbAttach, Weight: AgentWaits, Picture: "question", Condition: task.WaitingInput, Complete: true},
 	{Kind: ItemConfirm, Badge: "You: approve", Notice: "an agent asks for a move that you must approve", Verb: VerbApprove, Weight: AgentWaits, Picture: "raised_hand"},
 	{Kind: ItemQuestion, Badge: "You: answer", Notice: "a task waits for an answer", Verb: engine.VerbAnswer, Weight: AgentWaits, Picture: "question"},

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode"
 
+	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
 	"orange/internal/view/ansi"
@@ -32,7 +33,7 @@ type page struct {
 	Topic   string    // which events the page receives: "", board, all, task:ID or kanban:PROJECT; see live.go
 	Query   string    // the query of the board
 	Paused  bool      // all tasks are paused
-	Wants   int       // number of tasks that wait for a person, -1 if not known
+	Wants   int       // how many things wait for a person, -1 if not known
 	Input   bool      // people may type into agents' terminals
 	Theme   string    // of this browser
 	Past    bool      // the page shows the past, and offers no actions
@@ -48,12 +49,7 @@ func (s *Site) newPage(r *http.Request) page {
 		p.Row, p.Paused = state.Row, state.Paused
 	}
 	if list, err := s.o.API.ListInbox(r.Context(), ""); err == nil {
-		p.Wants = 0
-		for i := range list {
-			if list[i].Task != "" && list[i].Kind.WaitsForPerson() {
-				p.Wants++
-			}
-		}
+		p.Wants, _ = explain.CountInbox(list)
 	}
 	return p
 }
@@ -64,7 +60,7 @@ const nobody = "-"
 // pageOf is like newPage, for callers that already have the state of all tasks.
 func (s *Site) pageOf(r *http.Request, state *overview.State) page {
 	p := s.blankPage(r)
-	p.Row, p.Paused, p.Wants = state.Row, state.Paused, overview.SumRows(state.Tasks).Wants
+	p.Row, p.Paused, p.Wants = state.Row, state.Paused, state.CountWaiting()
 	return p
 }
 

@@ -231,18 +231,21 @@ func (s *State) ApplyChange(c Change) {
 	}
 }
 
-// InboxItems returns what waits for a person: first what frees other tasks, then by age. The backlog comes last.
-func (s *State) InboxItems() []explain.Item {
-	queued, held := map[string]int{}, map[string]int{} // for a workspace, and to land, by project
+// CountWaiting returns how many things wait for a person, of tasks, of projects and of all of Orange.
+func (s *State) CountWaiting() int {
+	waiting, _ := explain.CountInbox(s.itemsWithoutTask())
+	return waiting + SumRows(s.Tasks).Wants
+}
+
+// itemsWithoutTask returns what waits for a person and belongs to a project or to all of Orange.
+func (s *State) itemsWithoutTask() []explain.Item {
+	held := map[string]int{} // to land, by project
 	pools := map[string][]explain.PoolTask{}
 	for i := range s.Tasks {
 		r := &s.Tasks[i]
 		pools[r.Project] = append(pools[r.Project], explain.PoolTask{ID: r.ID, Holds: r.Workspace != "", Queued: r.Queued, Works: r.Kind.GoesOn(), After: r.After})
-		if s.Tasks[i].Queued {
-			queued[s.Tasks[i].Project]++
-		}
-		if l := s.Tasks[i].Landing; l != nil && !l.Begun {
-			held[s.Tasks[i].Project]++
+		if l := r.Landing; l != nil && !l.Begun {
+			held[r.Project]++
 		}
 	}
 	var out []explain.Item
@@ -254,6 +257,18 @@ func (s *State) InboxItems() []explain.Item {
 		out = append(out, explain.HeldItems(p.Name, p.HoldLanding, held[p.Name])...)
 		out = append(out, explain.PoolItems(p.Name, p.Pool, pools[p.Name])...)
 	}
+	return out
+}
+
+// InboxItems returns what waits for a person: first what frees other tasks, then by age. The backlog comes last.
+func (s *State) InboxItems() []explain.Item {
+	queued := map[string]int{} // for a workspace, by project
+	for i := range s.Tasks {
+		if s.Tasks[i].Queued {
+			queued[s.Tasks[i].Project]++
+		}
+	}
+	out := s.itemsWithoutTask()
 	for i := range out {
 		narrate.AddCommand(&out[i])
 	}
