@@ -316,9 +316,5 @@ function tick() {
   }
 }
 setInterval(tick, document.querySelector(".due") ? 1000 : 10000);
-
-// A graph that is wider than the screen begins in its middle, where most states are.
-for (const graph of document.querySelectorAll(".graph")) graph.scrollLeft = (graph.scrollWidth - graph.clientWidth) / 2;
-
 if (matchMedia("(min-width: 701px)").matches) for (const s of document.querySelectorAll(".filters select, .filters input[type=checkbox]")) s.addEventListener("change", () => s.form.requestSubmit());
 connect();

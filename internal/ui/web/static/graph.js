@@ -1,11 +1,12 @@
-// Drawings of workflows: the state of a task is scrolled into view, and a drawing can be made larger and smaller, with
-// its buttons or with Ctrl and the wheel of the mouse.
+// Drawings of workflows: the state of a task, or else the middle, is scrolled into view, and a drawing can be made larger
+// and smaller, with its buttons or with Ctrl and the wheel of the mouse.
 const steps = [0.5, 0.75, 1, 1.5, 2, 3];
 let size = 1;
 
 function center(box) {
-  const here = box.querySelector(".wf-here");
-  if (!here || box.scrollWidth <= box.clientWidth) return;
+  const here = box.querySelector(".wf-here"), over = box.scrollWidth - box.clientWidth;
+  if (!here) box.scrollLeft ||= over / 2;
+  if (!here || over <= 0) return;
   const a = here.getBoundingClientRect(), b = box.getBoundingClientRect();
   box.scrollLeft += a.left + a.width / 2 - b.left - b.width / 2;
 }
