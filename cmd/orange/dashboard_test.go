@@ -346,16 +346,26 @@ func TestADayInTheDashboard(t *testing.T) {
 	s.await(id, "the change is reviewed", func(t task.Task) bool {
 		return t.Status == "reviewing" && t.Visit > before && len(t.Pending) == 0
 	})
-	g.press("v", "End")
+	g.press("v")
+	g.shows("Handoff", "Esc back")
+	g.press("End")
 	g.shows("resolved, it has a name now", "it must be three")
 	g.hides("<!--")
 	g.press("q")
 	g.shows("m merge")
+	s.orange("land", "pause")
 	g.press("m")
+	g.shows("its work waits in the landing queue")
+	g.press("i")
+	g.shows("the landing queues of shop are held")
+	g.press("Enter")
+	g.shows("the landing queues of shop go on")
 	s.reaches(id, "done")
 	if got := s.git(s.repo, "show", "main:button.go"); !strings.Contains(got, "const Size = 20") {
 		t.Errorf("main has %s", got)
 	}
+	g.press("q")
+	g.shows("STATUS")
 	g.press("q")
 	g.shows("it ended with 0")
 }

@@ -73,8 +73,8 @@ func (m *model) runKey(key string) tea.Cmd {
 				m.showNote("add a workspace with %s", it.Do)
 				return nil
 			case explain.ItemHeld:
-				m.showNote("let the work land with %s", it.Do)
-				return nil
+				resume, _ := holdLandingCommand(false)(m, it.Project) // the project is one of the list
+				return resume
 			}
 		}
 		if a.task && r == nil {

@@ -12,6 +12,7 @@ import (
 	"orange/internal/core/explain"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/view/ansi"
 	"orange/internal/view/narrate"
 	"orange/internal/wire"
 )
@@ -156,6 +157,11 @@ type formButton struct {
 	ID    string // HTML id of the element that shows Ask
 	Href  string // if set, the button is a link to it
 	Title string // the engine's words
+}
+
+// confirmMerge returns what a person confirms before a merge. base may be unknown.
+func confirmMerge(base string) string {
+	return "The branch is merged into " + cmp.Or(ansi.OneLine(base), "the branch it came from") + ", and the task is done."
 }
 
 // moveButtons returns a button for each move of a task that a person may ask for.

@@ -3,10 +3,12 @@ package web
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,11 +23,13 @@ import (
 	"orange/internal/view/markdown"
 	"orange/internal/view/narrate"
 	"orange/internal/view/overview"
+	"orange/internal/wire"
 )
 
 func (s *Site) inboxRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /inbox", s.serveInbox)
 	mux.HandleFunc("POST /start", s.formHandler(s.startTasks))
+	mux.HandleFunc("POST /projects/{project}/act", s.formHandler(s.helpProject))
 }
 
 // inboxData is the data of the inbox: a list of everything that waits, and one item of it.
@@ -85,7 +89,9 @@ type inboxItem struct {
 	Do                               string // the command that helps
 	Since, Age                       string
 	Frees                            int
-	All                              bool // the item is about all tasks
+	All                              bool       // the item is about all tasks
+	Help                             formButton // of an item about a project
+	Size                             int        // of the pool, for it
 	Ask                              string
 	Words                            string   // text that fills the field in advance
 	Options                          []string // answers that the question offers
@@ -118,7 +124,35 @@ func itemOf(it *explain.Item, now time.Time) inboxItem {
 		Kind: kindText(it.Kind), Icon: lookOf(it.Kind).Icon, Reasons: reasonsOf(it.Reasons),
 	}
 	out.Quotes = len(out.Reasons) > 0 && out.Reasons[0].End
+	switch it.Action.Verb {
+	case explain.VerbResumeLanding:
+		out.Help = formButton{Do: it.Action.Verb, Label: "Resume landing", Class: "go"}
+	case explain.VerbEnlargePool:
+		out.Help, out.Size = formButton{Do: it.Action.Verb, Label: fmt.Sprintf("Enlarge the pool to %d", it.Action.Size), Class: "go"}, it.Action.Size
+	}
 	return out
+}
+
+// helpProject does what an item about a project asks for.
+func (s *Site) helpProject(w http.ResponseWriter, r *http.Request) error {
+	project, goesOn := r.PathValue("project"), false
+	change, done := wire.ProjectChange{HoldLanding: &goesOn}, "The landing queues of "+project+" go on."
+	switch r.PostForm.Get("do") {
+	case explain.VerbResumeLanding:
+	case explain.VerbEnlargePool:
+		size, err := strconv.Atoi(r.PostForm.Get("size"))
+		if err != nil {
+			return newRefusal(http.StatusBadRequest, "the size of a pool is a whole number")
+		}
+		change, done = wire.ProjectChange{PoolSize: &size}, fmt.Sprintf("The pool of %s has %d workspaces.", project, size)
+	default:
+		return newRefusal(http.StatusBadRequest, "that cannot be requested for a project")
+	}
+	if _, err := s.o.API.UpdateProject(r.Context(), project, change); err != nil {
+		return err
+	}
+	s.finishForm(w, r, "/inbox", ansi.OneLine(done))
+	return nil
 }
 
 // address returns the address of the inbox with other values of its query.
@@ -345,7 +379,7 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 	}
 	switch r.Verb {
 	case engine.VerbMerge:
-		button(engine.VerbMerge, "Merge", "go")
+		it.First = append(it.First, formButton{Do: engine.VerbMerge, Label: "Merge", Class: "go", Ask: confirmMerge(""), ID: "merge-" + string(r.ID)})
 	case engine.VerbApproveChanges:
 		button(engine.VerbApproveChanges, "Approve these changes", "go")
 	case engine.RequestChanges:
@@ -366,12 +400,7 @@ func (s *Site) addHelp(ctx context.Context, it *inboxItem, r *overview.Row) {
 			button(engine.VerbCheck, "Run the checks again", "go")
 			break
 		}
-		if r.Wants == explain.ItemStopped {
-			button(engine.Respawn, restartLabel(r.Wants), "go")
-			break
-		}
-		it.Ask = "Message for the next agent (optional)"
-		button(engine.Respawn, "Start again", "go")
+		button(engine.Respawn, restartLabel(r.Wants), "go")
 	case explain.VerbSpawn:
 		button(explain.VerbSpawn, "Start", "go")
 	}

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
@@ -195,7 +194,7 @@ func (p *taskPage) addDelivery(add func(taskAct)) {
 		return
 	}
 	if p.Explain != nil && p.Explain.Cheapest.Action.Verb == engine.VerbMerge || p.Look.Verb == engine.VerbMerge {
-		add(taskAct{Do: engine.VerbMerge, Label: "Merge", Why: "the branch is merged, and the task is done", Class: "go", Confirm: "The branch is merged into " + cmp.Or(ansi.OneLine(p.Task.BaseBranch), "the default branch") + ", and the task is done."})
+		add(taskAct{Do: engine.VerbMerge, Label: "Merge", Why: "the branch is merged, and the task is done", Class: "go", Confirm: confirmMerge(p.Task.BaseBranch)})
 	}
 	if paths := task.PathsOf(p.Task.UnapprovedChanges()); len(paths) > 0 {
 		add(taskAct{Do: engine.VerbApproveChanges, Label: "Approve these changes", Why: "it changes paths that need your approval: " + ansi.OneLine(humanize.FirstFew(paths, 5)), Class: "go"})

@@ -128,6 +128,16 @@ function hold(paused) {
 // Pages other than the board are fetched again, and the parts that differ are replaced. At most one
 // request runs at a time, with a pause after each.
 
+// A click is lost if the page replaces what is under it, so a change waits while a button of the mouse or a finger is down.
+let pressed = false;
+const waiters = [];
+addEventListener("pointerdown", () => { pressed = true; }, true);
+const release = () => { pressed = false; setTimeout(() => { for (const go of waiters.splice(0)) go(); }); };
+for (const end of ["pointerup", "pointercancel", "dragend", "blur"]) addEventListener(end, release, true);
+addEventListener("pointermove", (e) => { if (pressed && !e.buttons) release(); }, true); // it was released outside of the window
+export const pressing = () => pressed;
+export const released = () => pressed ? new Promise((go) => waiters.push(go)) : Promise.resolve();
+
 let asking = false, again = false, sources = new Map(), rest = 0;
 export async function refresh(address) {
   if (asking || rest) { again = address || again || true; return; }
@@ -135,7 +145,9 @@ export async function refresh(address) {
   const begun = performance.now();
   try {
     const res = await fetch(address || location.href, { headers: { Accept: "text/html" }, redirect: "error" });
-    if (res.ok) put(new DOMParser().parseFromString(await res.text(), "text/html"));
+    const text = await res.text();
+    await released();
+    if (res.ok) put(new DOMParser().parseFromString(text, "text/html"));
   } catch { lost(); }
   asking = false;
   rest = setTimeout(() => {

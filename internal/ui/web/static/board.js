@@ -1,5 +1,5 @@
 // The board: updating, moving and dragging cards, and showing the past.
-import { $, announce, askCode, disconnect, element, past, refresh, request, seeTask, send, toast } from "/static/app.js";
+import { $, announce, askCode, disconnect, element, past, pressing, refresh, released, request, seeTask, send, toast } from "/static/app.js";
 import { typing } from "/static/shell.js";
 
 const body = document.body;
@@ -20,6 +20,7 @@ function take(news) {
 }
 let counts = null; // of cards, by column: the newest that were received
 function flush() {
+  if (pressing() && !dragged) { released().then(() => requestAnimationFrame(flush)); return; }
   frame = 0;
   let n = 0;
   for (const [id, c] of waiting) {
