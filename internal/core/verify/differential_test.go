@@ -80,6 +80,7 @@ func TestRandomWorkflowsWithChecksAreJudgedAlikeInFull(t *testing.T) {
 
 // compareRandom compares the searches of random workflows, or only of those with the numbers of testneeds.SoakOnly.
 func compareRandom(t *testing.T, count int, checks bool) {
+	testneeds.ModelChecker(t)
 	seed := uint64(1)
 	if n, ok := testneeds.SoakSeed(t); ok {
 		seed, count = n, 10*count
