@@ -355,7 +355,7 @@ func TestADayInTheDashboard(t *testing.T) {
 	g.shows("m merge")
 	s.orange("land", "pause")
 	g.press("m")
-	g.shows("its work waits in the landing queue")
+	g.shows("its work waits in the landing queue", "1 for you")
 	g.press("i")
 	g.shows("the landing queues of shop are held")
 	g.press("Enter")

@@ -34,7 +34,7 @@ func (m *model) renderHeader() string {
 	default:
 		bits = append(bits, m.filterBits()...)
 	}
-	if n := m.countWaiting(); n > 0 && m.page == pageList {
+	if n := m.state.CountWaiting(m.choice.Project); n > 0 && m.page == pageList {
 		bits = append(bits, styledText{fmt.Sprintf("%d for you", n), m.theme.Warn})
 	}
 	end := ""

@@ -29,22 +29,10 @@ func (m *model) View() tea.View {
 }
 
 func (m *model) windowTitle() string {
-	if n := m.countWaiting(); n > 0 {
+	if n := m.state.CountWaiting(m.choice.Project); n > 0 {
 		return fmt.Sprintf("orange (%d)", n)
 	}
 	return "orange"
-}
-
-// countWaiting returns how many tasks of the shown projects wait for a person.
-func (m *model) countWaiting() int {
-	n := 0
-	for i := range m.state.Tasks {
-		r := &m.state.Tasks[i]
-		if r.Wants.WaitsForPerson() && (m.choice.Project == "" || r.Project == m.choice.Project) {
-			n++
-		}
-	}
-	return n
 }
 
 // renderFrame returns every line of the screen.

@@ -218,7 +218,7 @@ func (v *viewer) concernsPage(c *overview.Change) bool {
 // renderBoardNews applies a change to the state and renders the cards that changed.
 func (v *viewer) renderBoardNews(ctx context.Context, c *overview.Change) (boardNews, error) {
 	v.state.ApplyChange(*c)
-	out := boardNews{Row: c.Row, Paused: c.Paused, Gone: c.Gone, Wants: v.state.CountWaiting(), Counts: map[string]int{}}
+	out := boardNews{Row: c.Row, Paused: c.Paused, Gone: c.Gone, Wants: v.state.CountWaiting(""), Counts: map[string]int{}}
 	all := overview.ChooseRows(v.state.Tasks, v.filter.rowChoice())[0].Rows
 	for i := range all {
 		out.Counts[v.filter.columnOf(&all[i])]++

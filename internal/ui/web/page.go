@@ -60,7 +60,7 @@ const nobody = "-"
 // pageOf is like newPage, for callers that already have the state of all tasks.
 func (s *Site) pageOf(r *http.Request, state *overview.State) page {
 	p := s.blankPage(r)
-	p.Row, p.Paused, p.Wants = state.Row, state.Paused, state.CountWaiting()
+	p.Row, p.Paused, p.Wants = state.Row, state.Paused, state.CountWaiting("")
 	return p
 }
 

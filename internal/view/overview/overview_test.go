@@ -213,7 +213,7 @@ func TestARowSaysItsPlaceInTheLandingQueue(t *testing.T) {
 			t.Errorf("held %v: %+v", held, s.InboxItems())
 		}
 		waiting, _ := explain.CountInbox(s.InboxItems())
-		if got := s.CountWaiting(); got != waiting || waiting == 0 && held {
+		if got := s.CountWaiting(""); got != waiting || waiting == 0 && held {
 			t.Errorf("held %v: %d things wait, and the inbox has %d", held, got, waiting)
 		}
 	}

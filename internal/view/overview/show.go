@@ -231,19 +231,43 @@ func (s *State) ApplyChange(c Change) {
 	}
 }
 
-// CountWaiting returns how many things wait for a person, of tasks, of projects and of all of Orange.
-func (s *State) CountWaiting() int {
-	waiting, _ := explain.CountInbox(s.itemsWithoutTask())
-	return waiting + SumRows(s.Tasks).Wants
+// CountWaiting returns how many things wait for a person, of tasks, of projects and of all of Orange. project is "" for
+// all projects.
+func (s *State) CountWaiting(project string) int {
+	n := 0
+	for _, it := range s.itemsWithoutTask() {
+		if project == "" || it.Project == "" || it.Project == project {
+			n++
+		}
+	}
+	for i := range s.Tasks {
+		if r := &s.Tasks[i]; r.Wants.WaitsForPerson() && (project == "" || r.Project == project) {
+			n++
+		}
+	}
+	return n
+}
+
+// hasDependencies reports whether a task is after another.
+func (s *State) hasDependencies() bool {
+	for i := range s.Tasks {
+		if len(s.Tasks[i].After) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // itemsWithoutTask returns what waits for a person and belongs to a project or to all of Orange.
 func (s *State) itemsWithoutTask() []explain.Item {
 	held := map[string]int{} // to land, by project
 	pools := map[string][]explain.PoolTask{}
+	dependent := s.hasDependencies() // without dependencies no pool is in a deadlock
 	for i := range s.Tasks {
 		r := &s.Tasks[i]
-		pools[r.Project] = append(pools[r.Project], explain.PoolTask{ID: r.ID, Holds: r.Workspace != "", Queued: r.Queued, Works: r.Kind.GoesOn(), After: r.After})
+		if dependent {
+			pools[r.Project] = append(pools[r.Project], explain.PoolTask{ID: r.ID, Holds: r.Workspace != "", Queued: r.Queued, Works: r.Kind.GoesOn(), After: r.After})
+		}
 		if l := r.Landing; l != nil && !l.Begun {
 			held[r.Project]++
 		}

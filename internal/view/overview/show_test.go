@@ -256,8 +256,8 @@ func TestInbox(t *testing.T) {
 		want = append(want, it)
 	}
 	explain.SortInbox(want)
-	if waiting, _ := explain.CountInbox(want); s.CountWaiting() != waiting {
-		t.Errorf("%d things wait, and the inbox has %d", s.CountWaiting(), waiting)
+	if waiting, _ := explain.CountInbox(want); s.CountWaiting("") != waiting {
+		t.Errorf("%d things wait, and the inbox has %d", s.CountWaiting(""), waiting)
 	}
 	if d := cmp.Diff(want, s.InboxItems()); d != "" {
 		t.Error(d)
