@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -46,6 +47,7 @@ func TestBrowser(t *testing.T) {
 		"a thousand events freeze nothing":                     storyFlood,
 		"a thousand tasks are seen at once":                    storyThousand,
 		"markup in texts is text":                              storyMarkup,
+		"a click is not lost when the page changes":            storyPressed,
 		"pages have a look":                                    storyPictures,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,6 +114,25 @@ func storyDrag(t *testing.T, b *tab) {
 	if got := eval[string](b, "location.pathname"); got != "/" {
 		t.Errorf("the drag was taken for a click: %s", got)
 	}
+	b.Quiet()
+}
+
+func storyPressed(t *testing.T, b *tab) {
+	b.open("/inbox?item=" + reviewingTask)
+	b.Wait(`"connected" in document.body.dataset`)
+	eval[bool](b, `(() => { const ask = window.fetch; window.answers = 0; window.fetch = async (...a) => { const r = await ask(...a); window.answers++; return r; }; return true; })()`)
+	entry := "#e-" + askingTask
+	before := eval[string](b, `document.querySelector("`+entry+`").textContent`)
+	x, y := b.At(entry)
+	b.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y), chromedp.MouseEvent(input.DispatchMouseEventTypeMousePressed, x, y, chromedp.ButtonLeft, chromedp.ClickCount(1)))
+	b.env.backend.Change(askingTask, func(t *task.Task) { t.Summary = "Something else" })
+	b.Wait("window.answers > 0")
+	if got := eval[string](b, `document.querySelector("`+entry+`").textContent`); got != before {
+		t.Errorf("the page changed to %q while the button was down", got)
+	}
+	b.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseReleased, x, y, chromedp.ButtonLeft, chromedp.ClickCount(1)))
+	b.Wait(`document.querySelector("#item-` + askingTask + `")`)
+	b.Wait(`document.querySelector("` + entry + `").textContent === "Something else"`)
 	b.Quiet()
 }
 

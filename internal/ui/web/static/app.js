@@ -125,18 +125,19 @@ function hold(paused) {
   f.querySelector("button span").textContent = paused ? "Resume all" : "Pause all";
 }
 
-// Pages other than the board are fetched again, and the parts that differ are replaced. At most one
-// request runs at a time, with a pause after each.
-
 // A click is lost if the page replaces what is under it, so a change waits while a button of the mouse or a finger is down.
 let pressed = false;
 const waiters = [];
 addEventListener("pointerdown", () => { pressed = true; }, true);
 const release = () => { pressed = false; setTimeout(() => { for (const go of waiters.splice(0)) go(); }); };
-for (const end of ["pointerup", "pointercancel", "dragend", "blur"]) addEventListener(end, release, true);
+for (const end of ["pointerup", "pointercancel", "dragend"]) addEventListener(end, release, true);
+addEventListener("blur", release); // of the window: not captured, because elements lose the focus during a click
 addEventListener("pointermove", (e) => { if (pressed && !e.buttons) release(); }, true); // it was released outside of the window
 export const pressing = () => pressed;
 export const released = () => pressed ? new Promise((go) => waiters.push(go)) : Promise.resolve();
+
+// Pages other than the board are fetched again, and the parts that differ are replaced. At most one
+// request runs at a time, with a pause after each.
 
 let asking = false, again = false, sources = new Map(), rest = 0;
 export async function refresh(address) {
