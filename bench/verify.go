@@ -58,6 +58,7 @@ func measureVerifications(r *report, _ string) error {
 // measureVerify measures the time and the memory of a search on all cores, as users run it.
 func measureVerify(r *report, def *workflow.Definition, name string, limit time.Duration) {
 	defer debug.SetGCPercent(debug.SetGCPercent(verify.GCPercent))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(verify.MemoryLimit))
 	debug.FreeOSMemory()
 	var after runtime.MemStats
 	cores := runtime.GOMAXPROCS(0)

@@ -164,9 +164,12 @@ type Step struct {
 	Signals  []signal.Signal `json:"signals"`           // the signals to the engine, in order
 }
 
-// GCPercent is how much garbage a search should collect at once, for debug.SetGCPercent. A search makes garbage much
-// faster than it makes states: this saves a third of its time.
-const GCPercent = 800
+// How a program that searches collects garbage, for debug.SetGCPercent and debug.SetMemoryLimit. A search makes garbage much
+// faster than it makes states: to collect it seldom saves a third of the time, as long as the memory is there.
+const (
+	GCPercent   = 800
+	MemoryLimit = 384 << 20
+)
 
 // Verify searches every state that tasks of def can reach. If a counterexample needs checks that failed before, and the
 // search chose how many did, it searches again and counts them, so that the engine can play every counterexample.

@@ -91,6 +91,7 @@ func runVerify(cmd *cobra.Command, deps Deps, def *workflow.Definition, f verify
 		o.Progress = progress.showProgress
 	}
 	debug.SetGCPercent(verify.GCPercent)
+	debug.SetMemoryLimit(verify.MemoryLimit)
 	r := verify.Verify(def, o)
 	progress.clearLine()
 	if err := cmd.Context().Err(); err != nil {

@@ -75,6 +75,7 @@ func runVerifyTasks(cmd *cobra.Command, deps Deps, def *workflow.Definition, f v
 		o.Progress = progress.showProgress
 	}
 	debug.SetGCPercent(verify.GCPercent)
+	debug.SetMemoryLimit(verify.MemoryLimit)
 	r, err := verify.VerifyTasks(def, f.tasks, o)
 	progress.clearLine()
 	if stopped := cmd.Context().Err(); stopped != nil {
