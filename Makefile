@@ -1,7 +1,7 @@
 # make demo   run the main job from end to end on the embedded default
 # make demo-board  one card over the embedded board, with five roles
 # make demo-linear  three issues of a Linear team, with Orange and Linear killed in the middle
-# make quick  the tests that need no terminal, browser, npm or model checker; internal/testneeds says how tests are left out
+# make quick  the tests that need no server, terminal, browser, npm or model checker; internal/testneeds says how tests are left out
 # make test   run the tests
 # make check  everything the gate asks for: format, vet, staticcheck, tests with the race detector
 # make soak   packages that start processes, ten times with the race detector under load; see scripts/soak.sh

@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"orange/internal/selftest"
+	"orange/internal/testneeds"
 )
 
 // TestChaos damages workspaces and kills servers while agents work.
 func TestChaos(t *testing.T) {
 	t.Parallel()
+	testneeds.Server(t)
 	program, err := built()
 	check(t, err)
 	dir, err := os.MkdirTemp("", "s") // a socket's path may have 108 bytes

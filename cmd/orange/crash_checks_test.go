@@ -5,22 +5,20 @@ import (
 	"testing"
 
 	"orange/internal/selftest"
+	"orange/internal/testneeds"
 )
 
 // TestCrashAtEveryBoundaryOfACheck kills the server at every boundary of a task whose check fails once and then passes
-// (-short: at the first 8), and counts how often the check ran.
+// and counts how often the check ran.
 func TestCrashAtEveryBoundaryOfACheck(t *testing.T) {
+	testneeds.Server(t)
 	t.Parallel()
 	program, err := built()
 	check(t, err)
 	dir, err := os.MkdirTemp("", "s") // a socket's path may have 108 bytes
 	check(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) }) //nolint:errcheck // a temporary folder
-	o := selftest.CrashOptions{Program: program, Dir: dir, Parallel: 4}
-	if testing.Short() {
-		o.Limit = 8
-	}
-	points, wrong, err := selftest.CrashDuringChecks(t.Context(), o)
+	points, wrong, err := selftest.CrashDuringChecks(t.Context(), selftest.CrashOptions{Program: program, Dir: dir, Parallel: 4})
 	check(t, err)
 	t.Logf("%d crash points tried", points)
 	for _, w := range wrong {

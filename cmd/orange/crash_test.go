@@ -10,9 +10,10 @@ import (
 )
 
 // TestCrashAtEveryBoundary kills real server processes: at every boundary of the workflow solo, and at the first 20 of the
-// others (-short: of orange alone). One round in ten of make soak kills them at every boundary of orange and orange-direct. The program is
+// others. One round in ten of make soak kills them at every boundary of orange and orange-direct. The program is
 // built without the race detector, because it runs some hundred times.
 func TestCrashAtEveryBoundary(t *testing.T) {
+	testneeds.Server(t)
 	t.Parallel()
 	program, err := built()
 	if err != nil {
@@ -20,9 +21,6 @@ func TestCrashAtEveryBoundary(t *testing.T) {
 	}
 	for _, name := range builtin.Names() {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != builtin.Default {
-				t.Skip("-short kills servers of the default workflow only: run make check")
-			}
 			text, _ := builtin.Text(name)
 			def, err := workflow.Parse(name+".yaml", text)
 			if err != nil {
@@ -31,7 +29,7 @@ func TestCrashAtEveryBoundary(t *testing.T) {
 			limit := 0
 			seed, soak := testneeds.SoakSeed(t)
 			long := name == "solo" || soak && seed%10 == 1 && (name == "orange" || name == "orange-direct")
-			if testing.Short() || !long { // board_effects_test.go kills the server at effects on cards and at reports
+			if !long { // board_effects_test.go kills the server at effects on cards and at reports
 				limit = 20
 			}
 			report, err := selftest.RunCrashes(t.Context(), selftest.CrashOptions{Program: program, Dir: t.TempDir(), Workflow: def, Parallel: 2, Limit: limit})

@@ -359,7 +359,7 @@ func TestADayInTheDashboard(t *testing.T) {
 	g.press("i")
 	g.shows("the landing queues of shop are held")
 	g.press("Enter")
-	g.shows("the landing queues of shop go on")
+	g.shows("Nothing waits for you.")
 	s.reaches(id, "done")
 	if got := s.git(s.repo, "show", "main:button.go"); !strings.Contains(got, "const Size = 20") {
 		t.Errorf("main has %s", got)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"orange/internal/core/task"
+	"orange/internal/testneeds"
 )
 
 // TestTheServerIsKilledAtEachEffect lets a task go from its creation to the merge, with
@@ -14,11 +15,8 @@ import (
 // Whatever was under way, the task ends the same.
 func TestTheServerIsKilledAtEachEffect(t *testing.T) {
 	t.Parallel()
-	most := 40
-	if testing.Short() {
-		most = 4
-	}
-	for n := 1; n <= most; n++ {
+	testneeds.Server(t)
+	for n := 1; n <= 40; n++ {
 		survived := false
 		t.Run(strconv.Itoa(n), func(t *testing.T) { survived = lifeWithCrash(t, n) })
 		if survived {
@@ -32,9 +30,7 @@ func TestTheServerIsKilledAtEachEffect(t *testing.T) {
 			return
 		}
 	}
-	if !testing.Short() {
-		t.Error("the server still dies: the life has no end")
-	}
+	t.Error("the server still dies: the life has no end")
 }
 
 // lifeWithCrash plays one life and says whether the first server outlived it.

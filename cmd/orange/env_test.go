@@ -92,6 +92,7 @@ const longest = 90 * time.Second
 
 func openEnv(t *testing.T, sessions string, flags ...string) *env {
 	t.Helper()
+	testneeds.Server(t)
 	if sessions == "tmux" {
 		testneeds.Terminal(t)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"orange/internal/adapter/lock"
 	"orange/internal/adapter/shim"
+	"orange/internal/testneeds"
 	"orange/internal/wire"
 )
 
@@ -31,6 +32,7 @@ func TestForAnOrdinaryUser(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("these tests run as an ordinary user already")
 	}
+	testneeds.Server(t)
 	t.Parallel()
 	program, err := built()
 	check(t, err)

@@ -44,12 +44,22 @@ func isSearch(args []string) bool {
 	return len(args) > 1 && args[0] == "workflow" && (args[1] == "verify" || args[1] == "simulate")
 }
 
+// quickStories are what make quick runs of the stories: those without a server, and the main path.
+var quickStories = []string{"main_path", "habit_01_help", "habit_03_words_people_type", "habit_04_version", "habit_18_completion", "detect", "openapi"}
+
 // TestStories runs testdata/script/*.txtar, each with a data folder, a user and
 // servers of its own. The commands beside orange are in script_commands_test.go.
 func TestStories(t *testing.T) {
 	t.Parallel()
+	folder, files := filepath.Join("testdata", "script"), []string(nil)
+	if testing.Short() {
+		for _, name := range quickStories {
+			files = append(files, filepath.Join(folder, name+".txtar"))
+		}
+		folder = ""
+	}
 	testscript.Run(t, testscript.Params{
-		Dir: filepath.Join("testdata", "script"), Setup: setUp, RequireUniqueNames: true, Condition: condition,
+		Dir: folder, Files: files, Setup: setUp, RequireUniqueNames: true, Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"repo": cmdRepo, "taskid": cmdTaskID, "section": cmdSection, "settle": cmdSettle, "refused": cmdRefused,
 			"oneline": cmdOneLine, "jsonhas": cmdJSONHas, "effects": cmdEffects, "race": cmdRace, "ask": cmdAsk, "killserver": cmdKillServer,

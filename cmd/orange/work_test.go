@@ -395,10 +395,7 @@ func TestAConflictIsResolvedByAPersonWhereWorkCannotBeSentBack(t *testing.T) {
 func TestFiftyTasksShareThreeWorkspaces(t *testing.T) {
 	t.Parallel()
 	s := openEnv(t, "headless", "--pool-size", "3")
-	tasks := 50
-	if testing.Short() {
-		tasks = 8
-	}
+	const tasks = 50
 	for i := range tasks {
 		s.create(fmt.Sprintf("feature-%d", i), `
 worker:

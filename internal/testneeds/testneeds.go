@@ -1,5 +1,5 @@
 // Package testneeds is how tests say what they need beside Go and git. Helpers that give tests a
-// terminal, a browser, packages of npm or the model checker call it. With -short, as make quick
+// terminal, a browser, packages of npm, the model checker or a server call it. With -short, as make quick
 // runs them, these tests are skipped and say why; otherwise they run.
 package testneeds
 
@@ -14,6 +14,9 @@ import (
 
 // Terminal says that a test starts tmux.
 func Terminal(t testing.TB) { t.Helper(); skipIfShort(t, "a terminal") }
+
+// Server says that a test starts the program as a server, and its agents as processes.
+func Server(t testing.TB) { t.Helper(); skipIfShort(t, "a server in a process of its own") }
 
 // Browser says that a test starts Chromium, and returns the program. Where there is none, the test is skipped, unless
 // ORANGE_CHROMIUM says that there is one.
