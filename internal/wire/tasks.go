@@ -57,7 +57,8 @@ type TaskDetails struct {
 	Reasons []explain.WaitReason `json:"reasons,omitempty"` // why the task waits for a person; untrusted
 
 	Queue    *task.QueuePlace `json:"landing_queue,omitempty"` // its place in the landing queue, nil if it is in none
-	Unblocks []task.Successor `json:"unblocks,omitempty"`      // the open tasks that are after it
+	Unblocks []task.Reference `json:"unblocks,omitempty"`      // the open tasks that are after it
+	Children []task.Reference `json:"children,omitempty"`      // the tasks whose parent it is, also those that are over
 }
 
 // DescribeLanding says how far the landing of the task is and its place in the queue, or how the last landing ended; "" if

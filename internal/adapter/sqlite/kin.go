@@ -7,16 +7,26 @@ import (
 	"orange/internal/core/task"
 )
 
-// ChildTasks lists the children of a task, in the order of creation.
-func (s *Store) ChildTasks(parent task.ID) ([]signal.Child, error) {
-	var out []signal.Child
+// Children lists the children of a task, in the order of creation.
+func (s *Store) Children(parent task.ID) ([]task.Reference, error) {
+	var out []task.Reference
 	err := s.queryRows(func(rows *sql.Rows) error {
-		var c signal.Child
-		err := rows.Scan(&c.ID, &c.Status)
+		var c task.Reference
+		err := rows.Scan(&c.ID, &c.Status, &c.Branch)
 		out = append(out, c)
 		return err
-	}, "SELECT id, status FROM task WHERE fold ->> '$.setup.parent' = ? AND deleted = 0 ORDER BY n", string(parent))
+	}, "SELECT id, status, branch FROM task WHERE instr(fold, ?) > 0 AND fold ->> '$.setup.parent' = ? AND deleted = 0 ORDER BY n", `"parent":"`+string(parent)+`"`, string(parent))
 	return out, s.describeError("read", err)
+}
+
+// ChildTasks lists the states of the children of a task, in the order of creation.
+func (s *Store) ChildTasks(parent task.ID) ([]signal.Child, error) {
+	list, err := s.Children(parent)
+	out := make([]signal.Child, len(list))
+	for i, c := range list {
+		out[i] = signal.Child{ID: c.ID, Status: c.Status}
+	}
+	return out, err
 }
 
 // DependentTasks lists the tasks that are after others or were, and the open ones that have a parent, in the order of creation.

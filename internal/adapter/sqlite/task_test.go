@@ -34,6 +34,31 @@ func populate(t *testing.T, s *Store) {
 		created(t, 4), over, created(t, 5), gone, deleted, other)
 }
 
+func TestChildren(t *testing.T) {
+	s := open(t)
+	child := func(n int, parent task.ID) journal.Commit {
+		c := created(t, n)
+		c.Entries[0].New.Parent = parent
+		return next(t, task.Task{}, c.Entries[0])
+	}
+	over := next(t, child(3, id(1)).Task, journal.Entry{Type: journal.StatusChanged, Move: journal.Move{To: "done"}})
+	over.Over = true
+	gone := next(t, child(4, id(1)).Task, journal.Entry{Type: journal.TaskDeleted})
+	commit(t, s, created(t, 1), child(2, id(1)), child(3, id(1)), over, child(4, id(1)), gone, child(5, id(2)))
+	want := []task.Reference{{ID: id(2), Branch: "b2", Status: "pending"}, {ID: id(3), Branch: "b3", Status: "done"}}
+	got, err := s.Children(id(1))
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	states, err := s.ChildTasks(id(1))
+	if diff := cmp.Diff([]signal.Child{{ID: id(2), Status: "pending"}, {ID: id(3), Status: "done"}}, states); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	if got, err := s.Children(id(5)); len(got) > 0 || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 func TestEachTask(t *testing.T) {
 	s := open(t)
 	populate(t, s)

@@ -61,7 +61,7 @@ type Explanation struct {
 	Reasons []WaitReason `json:"reasons,omitempty"` // why the task waits for a person, the most important first
 
 	After    []task.Predecessor `json:"after,omitempty"`    // the tasks that it is after, and what became of them
-	Unblocks []task.Successor   `json:"unblocks,omitempty"` // the open tasks that are after it; the server adds them
+	Unblocks []task.Reference   `json:"unblocks,omitempty"` // the open tasks that are after it; the server adds them
 }
 
 // A Way is one edge out of the state, evaluated for everyone who may take it.

@@ -39,8 +39,8 @@ func PredecessorStates() []PredecessorState {
 	return []PredecessorState{PredecessorOpen, PredecessorLanded, PredecessorDropped}
 }
 
-// A Successor is a task that is after another one and not over.
-type Successor struct {
+// A Reference names a task where another one is shown.
+type Reference struct {
 	ID     ID     `json:"id"`
 	Branch string `json:"branch"`
 	Status string `json:"status"`

@@ -232,15 +232,15 @@ func (r *Runtime) reportPredecessors(ids []task.ID) {
 }
 
 // Successors lists, by task, the tasks that are after it and not over.
-func (r *Runtime) Successors() map[task.ID][]task.Successor {
-	out := map[task.ID][]task.Successor{}
+func (r *Runtime) Successors() map[task.ID][]task.Reference {
+	out := map[task.ID][]task.Reference{}
 	for _, id := range r.depends.listOpen() {
 		t, ok, err := r.loadRecord(id)
 		if err != nil || !ok {
 			continue
 		}
 		for _, p := range t.After {
-			out[p] = append(out[p], task.Successor{ID: id, Branch: t.Branch, Status: t.Status})
+			out[p] = append(out[p], task.Reference{ID: id, Branch: t.Branch, Status: t.Status})
 		}
 	}
 	return out

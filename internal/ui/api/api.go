@@ -49,6 +49,7 @@ type Tasks interface {
 	EachTask(f task.Filter, yield func(fold []byte) error) error
 	Journal(id task.ID, after int) ([]journal.Entry, error)
 	UnsettledFinished() ([]task.Task, error)
+	Children(parent task.ID) ([]task.Reference, error)
 }
 
 // Workflows are the texts that tasks are pinned to.
@@ -91,7 +92,7 @@ type Server struct {
 	Inbox      func(ctx context.Context, project string) ([]explain.Item, error)
 	QueuePlace func(id task.ID) task.QueuePlace      // the place of a task in its landing queue; nil: unknown
 	Reasons    func(*task.Task) []explain.WaitReason // why a task waits for a person; nil: unknown
-	Successors func() map[task.ID][]task.Successor   // by task, the open tasks that are after it; nil: unknown
+	Successors func() map[task.ID][]task.Reference   // by task, the open tasks that are after it; nil: unknown
 	Where      func(ctx context.Context, path string) (wire.Location, error)
 
 	// CreateFromIssue creates a task for the issue that w.Issue names; nil: there are no trackers.

@@ -37,6 +37,28 @@ func TestWhatATaskIsAfterIsNamedLikeEveryTask(t *testing.T) {
 	}
 }
 
+func TestATaskNamesItsChildren(t *testing.T) {
+	r := open(t)
+	parent := r.create("login")
+	for _, branch := range []string{"login-form", "login-tests"} {
+		if a := r.ask("POST", "/v1/tasks", `{"project":"p","branch":"`+branch+`","summary":"Part","parent":"`+parent+`"}`); a.status != http.StatusOK {
+			t.Fatal(a.text)
+		}
+	}
+	if a := r.ask("POST", "/v1/tasks/login-tests/signals", `{"kind":"request","verb":"cancel"}`); a.status != http.StatusOK {
+		t.Fatal(a.text)
+	}
+	got := r.ask("GET", "/v1/tasks/login", "")
+	for _, want := range []string{`"children":[{"id":`, `"branch":"login-form","status":"pending"}`, `"branch":"login-tests","status":"cancelled"}`} {
+		if !strings.Contains(got.text, want) {
+			t.Errorf("no %s in %s", want, got.text)
+		}
+	}
+	if got := r.ask("GET", "/v1/tasks/login-form", ""); strings.Contains(got.text, "children") {
+		t.Error(got.text)
+	}
+}
+
 // A client cannot say that a predecessor has landed.
 func TestNobodySaysFromOutsideWhatBecameOfAPredecessor(t *testing.T) {
 	r := open(t)

@@ -55,7 +55,7 @@ func (s *Server) resolveFields(r *http.Request, fields []signal.Field) error {
 }
 
 // listSuccessors lists, by task, the open tasks that are after it.
-func (s *Server) listSuccessors() map[task.ID][]task.Successor {
+func (s *Server) listSuccessors() map[task.ID][]task.Reference {
 	if s.Successors == nil {
 		return nil
 	}

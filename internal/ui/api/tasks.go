@@ -159,6 +159,9 @@ func (s *Server) showTask(r *http.Request) (wire.TaskDetails, error) {
 		out.Queue = &at
 	}
 	out.Unblocks = s.listSuccessors()[t.ID]
+	if out.Children, err = s.Tasks.Children(t.ID); err != nil {
+		return out, err
+	}
 	if doc, err := s.Folders.ReadTaskFile(t.Project, t.ID); err != nil {
 		out.Problem = err.Error()
 	} else {

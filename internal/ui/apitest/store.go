@@ -200,6 +200,18 @@ func (s *FakeStore) UnsettledFinished() (out []task.Task, err error) {
 	return out, s.Err
 }
 
+// Children implements api.Tasks.
+func (s *FakeStore) Children(parent task.ID) (out []task.Reference, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.Tasks {
+		if t := &s.Tasks[i]; t.Parent == parent && !t.Deleted {
+			out = append(out, task.Reference{ID: t.ID, Branch: t.Branch, Status: t.Status})
+		}
+	}
+	return out, s.Err
+}
+
 // LastRow implements api.Rows.
 func (s *FakeStore) LastRow() (int64, error) {
 	s.mu.Lock()

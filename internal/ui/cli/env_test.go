@@ -225,6 +225,10 @@ func (p parts) EachTask(f task.Filter, yield func([]byte) error) error {
 	return p.w.store.EachTask(f, yield)
 }
 
+func (p parts) Children(parent task.ID) ([]task.Reference, error) {
+	return p.w.store.Children(parent)
+}
+
 func (p parts) Journal(id task.ID, after int) ([]journal.Entry, error) {
 	if have, err := p.w.store.Journal(id, after); len(have) > 0 || err != nil {
 		return have, err

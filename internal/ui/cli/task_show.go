@@ -207,8 +207,9 @@ func taskDetails(now time.Time, v wire.TaskDetails) [][]string {
 	add("Delivery", string(t.Delivery))
 	add("Fork of", t.ForkOf)
 	add("Parent", string(t.Parent))
+	add("Children", narrate.ListReferences(v.Children))
 	add("After", narrate.ListPredecessors(t.Predecessors))
-	add("Unblocks", narrate.ListSuccessors(v.Unblocks))
+	add("Unblocks", narrate.ListReferences(v.Unblocks))
 	add("Tracker", describeIssueStatus(now, t, v.Issue))
 	if v.Issue != nil {
 		add("Issue", v.Issue.URL)

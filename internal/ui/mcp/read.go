@@ -198,6 +198,7 @@ type showOut struct {
 	Parent    string    `json:"parent,omitempty" jsonschema:"id of the parent task"`
 	After     []related `json:"after,omitempty" jsonschema:"tasks that must land before it starts or is merged, and what became of them: open, landed or dropped (ended without landing)"`
 	Unblocks  []related `json:"unblocks,omitempty" jsonschema:"open tasks that wait for it, and their states"`
+	Children  []related `json:"children,omitempty" jsonschema:"tasks whose parent it is, and their states"`
 	Issue     string    `json:"issue,omitempty" jsonschema:"of a tracker"`
 	PR        string    `json:"pr,omitempty" jsonschema:"URL of its pull request"`
 	PRState   string    `json:"pr_state,omitempty" jsonschema:"state of the pull request: OPEN, MERGED or CLOSED"`
@@ -212,22 +213,27 @@ type showOut struct {
 	Problem   string    `json:"problem,omitempty" jsonschema:"why the text could not be read"`
 }
 
-// related is a task that another one is after, or the reverse.
+// related is a task that belongs to another one.
 type related struct {
 	ID     string `json:"id" jsonschema:"of the task"`
 	Branch string `json:"branch" jsonschema:"branch of the work"`
 	State  string `json:"state" jsonschema:"what became of it, or its status"`
 }
 
-// relatedTo lists the tasks that a task is after, and those that are after it.
-func relatedTo(v *wire.TaskDetails) (after, unblocks []related) {
+// addRelated adds the tasks that belong to a task.
+func (o *showOut) addRelated(v *wire.TaskDetails) {
 	for _, p := range v.Task.Predecessors {
-		after = append(after, related{string(p.ID), cutLine(p.Branch, maxLine), string(p.State)})
+		o.After = append(o.After, related{string(p.ID), cutLine(p.Branch, maxLine), string(p.State)})
 	}
-	for _, s := range v.Unblocks {
-		unblocks = append(unblocks, related{string(s.ID), cutLine(s.Branch, maxLine), cutLine(s.Status, maxLine)})
+	o.Unblocks, o.Children = relatedFrom(v.Unblocks), relatedFrom(v.Children)
+}
+
+func relatedFrom(list []task.Reference) []related {
+	var out []related
+	for _, r := range list {
+		out = append(out, related{string(r.ID), cutLine(r.Branch, maxLine), cutLine(r.Status, maxLine)})
 	}
-	return after, unblocks
+	return out
 }
 
 // check is a command that Orange runs on the work of a task.
@@ -279,7 +285,7 @@ func (t *tools) showTask(ctx context.Context, c Caller, in oneIn) (showOut, stri
 		Reasons: reasonsOf(v.Reasons), Checks: checksOf(k), Landing: cutLine(v.DescribeLanding(), maxLine),
 	}
 	out.Text, out.Cut = cutText(v.Body, maxText)
-	out.After, out.Unblocks = relatedTo(&v)
+	out.addRelated(&v)
 	for _, a := range k.Attempts {
 		out.Agents = append(out.Agents, agent{a.Number, a.Role, a.Condition.Name})
 	}
@@ -320,11 +326,13 @@ func showText(o showOut, now time.Time) string {
 	for _, n := range o.Notes {
 		b.putField("Note", n)
 	}
-	for _, p := range o.After {
-		b.putField("After", fmt.Sprintf("%s (%s, %s)", p.Branch, p.ID, p.State))
-	}
-	for _, s := range o.Unblocks {
-		b.putField("Unblocks", fmt.Sprintf("%s (%s, %s)", s.Branch, s.ID, s.State))
+	for _, related := range []struct {
+		name string
+		list []related
+	}{{"After", o.After}, {"Unblocks", o.Unblocks}, {"Child", o.Children}} {
+		for _, r := range related.list {
+			b.putField(related.name, fmt.Sprintf("%s (%s, %s)", r.Branch, r.ID, r.State))
+		}
 	}
 	for _, a := range o.Agents {
 		b.putField("Agent", strings.TrimSpace(fmt.Sprintf("%s, attempt %d %s", a.Role, a.Attempt, a.Condition)))

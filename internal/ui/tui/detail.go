@@ -440,7 +440,7 @@ func (m *model) taskParticulars(r *overview.Row) string {
 	if text := narrate.ListPredecessors(r.After); text != "" {
 		words = append(words, "after "+text)
 	}
-	if text := narrate.ListSuccessors(overview.SuccessorsOf(m.state.Tasks, r.ID)); text != "" {
+	if text := narrate.ListReferences(overview.SuccessorsOf(m.state.Tasks, r.ID)); text != "" {
 		words = append(words, "unblocks "+text)
 	}
 	return strings.Join(words, " · ")

@@ -547,8 +547,11 @@ func TestTheBoardAndATaskShowWhatBlocksWhat(t *testing.T) {
 	const waiting = task.ID("F0000000000000000000f")
 	w.add(task.Task{ID: waiting, Project: "shop", Branch: "checkout", Summary: "Sell it", Status: "pending", Setup: task.Setup{After: []task.ID{workingTask}},
 		Waiting: task.Waiting{Queued: true, Predecessors: []task.Predecessor{{ID: workingTask, Branch: "search", State: task.PredecessorOpen}}}})
+	const part = task.ID("H0000000000000000000h")
+	w.add(task.Task{ID: part, Project: "shop", Branch: "terms", Summary: "Say how", Status: "done", Setup: task.Setup{Parent: waiting}})
 	v := newEnv(t, w).visitor(t)
 	for path, want := range map[string]string{
+		"/tasks/" + string(waiting) + "?tab=overview": "terms (H0000000, done)", "/tasks/" + string(part): "F0000000",
 		"/": ">after search<", "/?q=faster": "unblocks 1", "/tasks/" + string(waiting): "search (" + workingTask[:8] + ", open)", "/tasks/" + workingTask: "checkout (F0000000, pending)",
 	} {
 		if res, body := v.get(path); res.StatusCode != 200 || !strings.Contains(body, want) {

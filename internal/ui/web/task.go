@@ -85,7 +85,8 @@ type taskPage struct {
 	Scrub    *taskScrub
 	Partial  bool     // the slow parts are left out, because a script asked
 	Reasons  []reason // why the task waits for a person
-	Unblocks []task.Successor
+	Unblocks []task.Reference
+	Children []task.Reference // known in the present only
 
 	BodyProblem, AttemptsProblem, DiffProblem, ExplainProblem string
 }
@@ -148,6 +149,8 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 		return nil, err
 	}
 	out := s.taskBase(r, around, v.Task, entries)
+	out.Children = v.Children
+	out.Facts = taskFacts(out)
 	out.Topic = "task:" + id
 	out.Reasons, out.Options = reasonsOf(v.Reasons), optionsOf(v.Reasons)
 	out.Partial, out.OldFirst = r.Header.Get("Sec-Fetch-Dest") == "empty", q.Get("order") == "old"
@@ -232,7 +235,6 @@ func (s *Site) taskBase(r *http.Request, around fleetSummary, t task.Task, entri
 		}
 	}
 	out.Title = titleText(&out.Look)
-	out.Facts = taskFacts(out)
 	out.Checks = taskChecks(&out.Task, &out.Look, out.Now)
 	out.Scrub = scrubOf(string(t.ID), t.Seq, t.Seq)
 	out.drawWorkflow(taskPath(entries))

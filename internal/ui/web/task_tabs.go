@@ -163,15 +163,27 @@ func wayToEnd(def *workflow.Definition, from string) []string {
 	return nil
 }
 
-// describeBlock returns what keeps a task from going on, what waits for it, and its place in the landing queue.
-func (p *taskPage) describeBlock(v *wire.TaskDetails) []taskFact {
+// relatedTasks lists the tasks that the task is after, those that wait for it, and its children.
+func (p *taskPage) relatedTasks() []taskFact {
 	var out []taskFact
+	add := func(name, text string, id task.ID) {
+		out = append(out, taskFact{name, ansi.OneLine(text), "/tasks/" + string(id)})
+	}
 	for _, before := range p.Task.Predecessors {
-		out = append(out, taskFact{"After", ansi.OneLine(narrate.ListPredecessors([]task.Predecessor{before})), "/tasks/" + string(before.ID)})
+		add("After", narrate.ListPredecessors([]task.Predecessor{before}), before.ID)
 	}
 	for _, later := range p.Unblocks {
-		out = append(out, taskFact{"Unblocks", ansi.OneLine(narrate.ListSuccessors([]task.Successor{later})), "/tasks/" + string(later.ID)})
+		add("Unblocks", narrate.ListReferences([]task.Reference{later}), later.ID)
 	}
+	for _, child := range p.Children {
+		add("Child", narrate.ListReferences([]task.Reference{child}), child.ID)
+	}
+	return out
+}
+
+// describeBlock returns what keeps a task from going on, what waits for it, and its place in the landing queue.
+func (p *taskPage) describeBlock(v *wire.TaskDetails) []taskFact {
+	out := p.relatedTasks()
 	if text := v.DescribeLanding(); text != "" {
 		out = append(out, taskFact{"Landing", ansi.OneLine(text), ""})
 	}

@@ -67,12 +67,7 @@ func taskFacts(p *taskPage) []taskFact {
 	} else {
 		add("Landing", t.Landing.DescribeEnd(), "")
 	}
-	for _, before := range t.Predecessors {
-		add("After", narrate.ListPredecessors([]task.Predecessor{before}), "/tasks/"+string(before.ID))
-	}
-	for _, later := range p.Unblocks {
-		add("Unblocks", narrate.ListSuccessors([]task.Successor{later}), "/tasks/"+string(later.ID))
-	}
+	out = append(out, p.relatedTasks()...)
 	add("Fork of", t.ForkOf, "")
 	add("Counters", narrate.DescribeCounters(slices.DeleteFunc(slices.Clone(t.Counters), func(c task.Counter) bool { return c.Value == 0 })), "")
 	add("Spent", describeSpending(t), "")

@@ -65,8 +65,8 @@ func describeStack(p *task.Predecessor) string {
 	return fmt.Sprintf(", stacked at %.12s", p.Head)
 }
 
-// ListSuccessors lists the tasks that are after a task, and their states, "" for none.
-func ListSuccessors(list []task.Successor) string {
+// ListReferences lists tasks and their states, "" for none.
+func ListReferences(list []task.Reference) string {
 	out := make([]string, len(list))
 	for i, s := range list {
 		out[i] = nameTask(s.ID, s.Branch, s.Status)

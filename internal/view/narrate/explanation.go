@@ -91,7 +91,7 @@ func (p *textWriter) writeDependencies(x *explain.Explanation) {
 	if text := ListPredecessors(x.After); text != "" {
 		p.writeWrapped("", "After: "+text)
 	}
-	if text := ListSuccessors(x.Unblocks); text != "" {
+	if text := ListReferences(x.Unblocks); text != "" {
 		p.writeWrapped("", "Unblocks: "+text)
 	}
 }

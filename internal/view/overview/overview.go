@@ -286,12 +286,12 @@ func PlaceOf(rows []Row, r *Row) (at task.QueuePlace) {
 }
 
 // SuccessorsOf lists the tasks among rows that are after one and not over.
-func SuccessorsOf(rows []Row, id task.ID) []task.Successor {
-	var out []task.Successor
+func SuccessorsOf(rows []Row, id task.ID) []task.Reference {
+	var out []task.Reference
 	for i := range rows {
 		r := &rows[i]
 		if r.Kind != workflow.Terminal && slices.ContainsFunc(r.After, func(p task.Predecessor) bool { return p.ID == id }) {
-			out = append(out, task.Successor{ID: r.ID, Branch: r.Branch, Status: r.Status})
+			out = append(out, task.Reference{ID: r.ID, Branch: r.Branch, Status: r.Status})
 		}
 	}
 	return out

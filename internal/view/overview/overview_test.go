@@ -176,7 +176,7 @@ func TestARowSaysWhatItIsAfterAndWhatItUnblocks(t *testing.T) {
 	}
 	over := NewRow(def, &task.Task{ID: "three", Branch: "old", Status: "done", Waiting: task.Waiting{Predecessors: before}}, Facts{}, noon)
 	got := SuccessorsOf([]Row{first, second, over}, "one")
-	if want := []task.Successor{{ID: "two", Branch: "cart", Status: "pending"}}; !slices.Equal(got, want) {
+	if want := []task.Reference{{ID: "two", Branch: "cart", Status: "pending"}}; !slices.Equal(got, want) {
 		t.Errorf("%+v", got)
 	}
 	if n := CountSuccessors([]Row{first, second, over}); len(n) != 1 || n["one"] != 1 {
