@@ -11,6 +11,7 @@ import (
 type StatusLine struct {
 	overview.Summary
 	Paused  bool        `json:"paused"`
+	Items   int         `json:"items,omitempty"`   // in the inbox that belong to no task: a held landing queue, for example
 	Project string      `json:"project,omitempty"` // the project that it describes, "" for all
 	Unknown bool        `json:"unknown,omitempty"` // there is no such project
 	Task    *StatusTask `json:"task,omitempty"`    // the task that was requested

@@ -202,6 +202,13 @@ func (t *Trust) UntrustedNotice(ctx context.Context, p task.Project) string {
 	return notice
 }
 
+// LastNotice implements api.GitPrograms.
+func (t *Trust) LastNotice(project string) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.projects[project].notice
+}
+
 // untrustedPrograms lists the programs that git may not run in a project's checkout and its worktrees. It skips a folder
 // in which git fails, because nothing can run there.
 func (t *Trust) untrustedPrograms(ctx context.Context, p task.Project) []task.GitProgram {

@@ -22,6 +22,7 @@ type GitPrograms interface {
 	TrustedPrograms(project string) []task.GitProgram
 	// UntrustedNotice returns one line about other programs that the configuration of git names, or "".
 	UntrustedNotice(ctx context.Context, p task.Project) string
+	LastNotice(project string) string // as UntrustedNotice last returned it
 }
 
 func (s *Server) listProjects(*http.Request) (wire.ProjectList, error) {

@@ -82,8 +82,16 @@ func (s *Server) readStatusLine(r *http.Request) (wire.StatusLine, error) {
 	q := r.URL.Query()
 	want, id := stateQuery{project: q.Get(wire.ParamProject)}, task.ID(q.Get(wire.ParamTask))
 	isWanted := func(p task.Project) bool { return p.Name == want.project }
-	out := wire.StatusLine{Paused: s.Control.Paused(), Project: want.project}
-	out.Unknown = want.project != "" && !slices.ContainsFunc(s.Projects.Projects(), isWanted)
+	out, state := wire.StatusLine{Paused: s.Control.Paused(), Project: want.project}, overview.State{}
+	projects := s.Projects.Projects()
+	for _, p := range projects {
+		item := overview.Project{Name: p.Name, Pool: p.PoolSize, HoldLanding: p.HoldLanding}
+		if s.GitPrograms != nil {
+			item.Git = s.GitPrograms.LastNotice(p.Name) // to look again takes longer than a prompt may wait
+		}
+		state.Projects = append(state.Projects, item)
+	}
+	out.Unknown = want.project != "" && !slices.ContainsFunc(projects, isWanted)
 	tasks, err := s.readRecords(task.Filter{Project: want.project})
 	if err == nil {
 		tasks, err = s.withUnsettled(tasks, want)
@@ -98,10 +106,12 @@ func (s *Server) readStatusLine(r *http.Request) (wire.StatusLine, error) {
 			continue
 		}
 		out.AddRow(&row)
+		state.Tasks = append(state.Tasks, row)
 		if id != "" && id == t.ID {
 			out.ShowTask(&row)
 		}
 	}
+	out.Items = state.CountItemsWithoutTask(want.project)
 	return out, err
 }
 

@@ -128,6 +128,7 @@ func (gitPrograms) TrustedPrograms(string) []task.GitProgram { return nil }
 func (gitPrograms) UntrustedNotice(context.Context, task.Project) string {
 	return "git would run a hook"
 }
+func (gitPrograms) LastNotice(string) string { return "git would run a hook" }
 
 func TestAnItemWithoutABranchIsFollowedByItsProject(t *testing.T) {
 	w, out, errs := newEnv(t), &screen{}, &screen{}

@@ -146,7 +146,8 @@ func (s statusLine) plainSentence() string {
 		n         int
 		one, many string
 	}{
-		{s.Agents, one, many}, {s.Wants, "task waits for you", "tasks wait for you"}, {s.Queued, "queued", "queued"},
+		{s.Agents, one, many}, {s.Wants, "task waits for you", "tasks wait for you"},
+		{s.Items, "item without a task waits for you", "items without a task wait for you"}, {s.Queued, "queued", "queued"},
 	} {
 		switch {
 		case p.n == 1:
@@ -196,7 +197,7 @@ func (s statusLine) shortLine(mark func(string) string) string {
 	add(s.Agents-s.Idle-s.Blocked, "run", as)
 	add(s.Idle, "idle", as)
 	add(s.Blocked, "blocked", as)
-	add(s.Wants, "wait", mark)
+	add(s.Wants+s.Items, "wait", mark)
 	add(s.Queued, "queued", as)
 	if s.Paused {
 		parts = append(parts, mark("paused"))

@@ -33,6 +33,14 @@ func TestStatus(t *testing.T) {
 	with := func(t task.Task, attempts []task.Attempt) task.Task { t.Attempts = attempts; return t }
 	busy := at(two, asks, queued)
 	of := func(w *env) { w.store.Tasks, w.projects = nil, []task.Project{{Name: "proj", Path: "/proj"}} }
+	lands := func(w *env) {
+		w.asOrange(task.Task{ID: idOne, Project: "proj", Status: "reviewing", Pending: []task.Effect{{Do: task.MergeDo}}})
+		w.projects = []task.Project{{Name: "proj", Path: "/proj", Policy: task.Policy{HoldLanding: true}}, {Name: "other", Path: "/other"}}
+	}
+	untrusted := func(w *env) {
+		w.store.Tasks, w.api.GitPrograms = nil, gitPrograms{}
+		w.projects = []task.Project{{Name: "proj", Path: "/proj"}, {Name: "other", Path: "/other"}}
+	}
 	inTask := func(w *env) { busy(w); w.place = wire.Location{Project: "proj", Task: idTwo} }
 	tell(t, []story{
 		{name: "plain", args: "status --timeout 1m", prepare: busy, out: "2 agents at work, 1 task waits for you, 1 queued\n"},
@@ -45,6 +53,10 @@ func TestStatus(t *testing.T) {
 		{name: "there, as JSON", args: "status --timeout 1m --here --json", prepare: inTask, out: `"project":"proj","task":{"id":"` + idTwo + `","status":"clarification","life":"none","wants":"question"}`},
 		{name: "everything is paused", args: "status --timeout 1m", prepare: func(w *env) { w.store.Tasks = nil; _ = w.api.Control.SetPaused(true) }, out: "everything is paused\n"},
 		{name: "nothing to do", args: "status --timeout 1m", prepare: at(), out: "no agent at work, nothing waits for you\n"},
+		{name: "a landing queue is held", args: "status --timeout 1m", prepare: lands, out: "1 item without a task waits for you\n"},
+		{name: "a landing queue is held, for a prompt", args: "status --timeout 1m --format prompt", prepare: lands, out: "[1 wait] "},
+		{name: "a landing queue of another project is held", args: "status --timeout 1m --project other", prepare: lands, out: "nothing waits for you\n"},
+		{name: "git programs are not trusted", args: "status --timeout 1m --json", prepare: untrusted, out: `"paused":false,"items":2}`},
 		{name: "some are idle", args: "status --timeout 1m", prepare: at(resting, two), out: "5 agents (2 idle)\n"},
 		{name: "some are idle, for a prompt", args: "status --timeout 1m --format prompt", prepare: at(resting, two), out: "[3 run 2 idle] "},
 		{name: "the only one is idle", args: "status --timeout 1m", prepare: at(with(resting, resting.Attempts[:1])), out: "1 agent (idle)\n"},

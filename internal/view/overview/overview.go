@@ -234,9 +234,10 @@ func FindRowStatus(def *workflow.Definition, t *task.Task) (out RowStatus) {
 	return out
 }
 
-// NewCountedRow returns the part of a task's row that a sum of rows and a status line need.
+// NewCountedRow returns the part of a task's row that sums of rows, counts of the inbox and a status line need.
 func NewCountedRow(t *task.Task, s RowStatus, absent []int) Row {
-	r := Row{ID: t.ID, Status: cleanWord(t.Status), Life: lifeOf(t, absent), Paused: t.Paused, Queued: t.Queued, Kind: s.Kind, Wants: s.Wants}
+	r := Row{ID: t.ID, Status: cleanWord(t.Status), Project: cleanWord(t.Project), Life: lifeOf(t, absent), Paused: t.Paused, Queued: t.Queued, Kind: s.Kind, Wants: s.Wants,
+		Workspace: cleanWord(t.Workspace), After: t.Predecessors, Landing: landingOf(t)}
 	r.addAgents(t, Facts{Absent: absent})
 	return r
 }

@@ -234,14 +234,20 @@ func (s *State) ApplyChange(c Change) {
 // CountWaiting returns how many things wait for a person, of tasks, of projects and of all of Orange. project is "" for
 // all projects.
 func (s *State) CountWaiting(project string) int {
-	n := 0
-	for _, it := range s.itemsWithoutTask() {
-		if project == "" || it.Project == "" || it.Project == project {
+	n := s.CountItemsWithoutTask(project)
+	for i := range s.Tasks {
+		if r := &s.Tasks[i]; r.Wants.WaitsForPerson() && (project == "" || r.Project == project) {
 			n++
 		}
 	}
-	for i := range s.Tasks {
-		if r := &s.Tasks[i]; r.Wants.WaitsForPerson() && (project == "" || r.Project == project) {
+	return n
+}
+
+// CountItemsWithoutTask returns how many things wait for a person that belong to a project or to all of Orange.
+func (s *State) CountItemsWithoutTask(project string) int {
+	n := 0
+	for _, it := range s.itemsWithoutTask() {
+		if project == "" || it.Project == "" || it.Project == project {
 			n++
 		}
 	}
