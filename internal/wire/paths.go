@@ -30,6 +30,7 @@ const (
 
 	PathState        = "/state"
 	PathStateSummary = "/state/summary"
+	PathStateMoves   = "/state/moves"
 	PathStateTasks   = "/state/tasks"
 	PathStateEvents  = "/state/events"
 	PathEvents       = "/events"

@@ -35,6 +35,11 @@ type StatusTask struct {
 	Paused bool          `json:"paused,omitempty"`
 }
 
+// Moves are moments at which tasks changed their state.
+type Moves struct {
+	Rows []int64 `json:"rows"` // of the journal
+}
+
 // A TaskTable is a list of tasks as a table shows them, in order of creation.
 type TaskTable struct {
 	Tasks []TaskLine `json:"tasks"`

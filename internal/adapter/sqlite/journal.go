@@ -81,6 +81,23 @@ func (s *Store) EachRow(ctx context.Context, yield func(journal.Row) error) erro
 	return s.describeError("read", err)
 }
 
+// MovedRows divides the journal into parts of the same length and returns, for each of them in which a task changed its
+// state, the last row with such a change.
+func (s *Store) MovedRows(parts int) ([]int64, error) {
+	var out []int64
+	err := s.queryRows(func(rows *sql.Rows) error {
+		var row sql.NullInt64
+		err := rows.Scan(&row)
+		if row.Valid {
+			out = append(out, row.Int64)
+		}
+		return err
+	}, `WITH RECURSIVE part(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM part WHERE n < ?1), journal_end(row) AS (SELECT max(row) FROM journal)
+		SELECT (SELECT row FROM journal WHERE row > journal_end.row * (n - 1) / ?1 AND row <= journal_end.row * n / ?1 AND instr(entry, ?2) > 0 ORDER BY row DESC LIMIT 1)
+		FROM part, journal_end ORDER BY n`, parts, `"type":"`+string(journal.StatusChanged)+`"`)
+	return out, s.describeError("read", err)
+}
+
 // LastRow returns the row of the newest entry, or 0 if there is none.
 func (s *Store) LastRow() (int64, error) {
 	var row int64

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -79,6 +80,30 @@ func TestRows(t *testing.T) {
 	enough := errors.New("enough")
 	if err := s.EachRow(context.Background(), func(journal.Row) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestMovedRows(t *testing.T) {
+	s := open(t)
+	if got, err := s.MovedRows(4); len(got) > 0 || err != nil {
+		t.Errorf("of an empty journal: %v, %v", got, err)
+	}
+	one, quoted := created(t, 1), created(t, 2)
+	quoted.Entries[0].New.Summary = `say "type":"status.changed"`
+	commit(t, s, one, quoted, created(t, 3), created(t, 4)) // rows 1 to 4
+	one = transition(t, one.Task)
+	commit(t, s, one, next(t, one.Task, pauseEntry()), created(t, 5), created(t, 6)) // rows 5 to 8
+	for parts, want := range map[int][]int64{1: {5}, 2: {5}, 100: {5}} {
+		if got, err := s.MovedRows(parts); !slices.Equal(got, want) || err != nil {
+			t.Errorf("in %d parts: %v, %v, want %v", parts, got, err, want)
+		}
+	}
+	two := transition(t, quoted.Task)
+	commit(t, s, two) // row 9
+	for parts, want := range map[int][]int64{1: {9}, 2: {9}, 3: {5, 9}, 9: {5, 9}} {
+		if got, err := s.MovedRows(parts); !slices.Equal(got, want) || err != nil {
+			t.Errorf("in %d parts: %v, %v, want %v", parts, got, err, want)
+		}
 	}
 }
 

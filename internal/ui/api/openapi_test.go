@@ -234,7 +234,7 @@ func TestRealAnswersAreAsDescribed(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"/hello", "/openapi.json", "/tasks", "/tasks?all=1&project=p", "/tasks?status=cancelled", "/inbox", "/inbox?project=p", "/state", "/state?all=1", "/state?project=p&at=5&all=1", "/state/summary", "/state/summary?project=p&task=" + ids["new"], "/state/tasks", "/state/tasks?project=p&status=cancelled&all=1",
+		"/hello", "/openapi.json", "/tasks", "/tasks?all=1&project=p", "/tasks?status=cancelled", "/inbox", "/inbox?project=p", "/state", "/state?all=1", "/state?project=p&at=5&all=1", "/state/summary", "/state/moves", "/state/summary?project=p&task=" + ids["new"], "/state/tasks", "/state/tasks?project=p&status=cancelled&all=1",
 		"/workflows", "/workflows/" + hash, "/projects", "/where?path=/x", "/boards/p", "/boards/p/cards/1", "/boards/p/cards/1/history", "/trackers", "/trackers/lin/issues",
 		"/workspaces", "/salvages?project=p", "/doctor", "/export", "/stats", "/stats?by=role&project=p&since=2026-01-01T00:00:00Z",
 	} {

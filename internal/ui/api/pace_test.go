@@ -57,6 +57,8 @@ func (k *ticker) LastRow() (int64, error) {
 	return int64(len(k.rows)), nil
 }
 
+func (k *ticker) MovedRows(int) ([]int64, error) { return nil, nil }
+
 func (k *ticker) Task(id task.ID) (task.Task, bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -93,6 +93,7 @@ func stateRoutes() []route {
 			work:  handleRaw[overview.State]((*Server).serveState)},
 		{method: "GET", path: wire.PathStateSummary, who: everyone, summary: "What a status line shows: how many agents work and what waits",
 			query: []param{ofProject(), {name: "task", about: "and how the task with this whole id is"}}, work: handleQuery((*Server).readStatusLine)},
+		{method: "GET", path: wire.PathStateMoves, who: everyone, summary: "Moments at which tasks changed their state, at most 60, spread over the whole journal", work: handleQuery((*Server).listMoves)},
 		{method: "GET", path: wire.PathStateTasks, who: everyone, summary: "The tasks as a table shows them, in order of creation",
 			query: []param{ofProject(), withAll(), {name: "status", about: "only tasks in this state"}}, work: handleQuery((*Server).listTaskLines)},
 		{method: "GET", path: wire.PathStateEvents, who: everyone, summary: "What becomes of a state: what happens quickly is told together, nothing is left out",

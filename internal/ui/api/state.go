@@ -38,6 +38,16 @@ type Measurements interface {
 // Rows reads the journal of all tasks.
 type Rows interface {
 	LastRow() (int64, error)
+	MovedRows(parts int) ([]int64, error) // of each part of the journal, the last row at which a task changed its state
+}
+
+// movesShown is how many moments of the journal at most are listed as moves.
+const movesShown = 60
+
+// listMoves lists moments at which tasks changed their state, spread over the whole journal.
+func (s *Server) listMoves(*http.Request) (wire.Moves, error) {
+	rows, err := s.Rows.MovedRows(movesShown)
+	return wire.Moves{Rows: nonNil(rows)}, err
 }
 
 // stateQuery is the part of the state that a request selects.

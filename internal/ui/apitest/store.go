@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -217,6 +218,18 @@ func (s *FakeStore) LastRow() (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.lastRow(), s.Err
+}
+
+// MovedRows implements api.Rows. It returns all rows with a move.
+func (s *FakeStore) MovedRows(int) (out []int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, row := range s.Rows {
+		if strings.Contains(string(row.Entry), `"type":"`+string(journal.StatusChanged)+`"`) {
+			out = append(out, row.ID)
+		}
+	}
+	return out, s.Err
 }
 
 // Workflow implements api.Workflows.

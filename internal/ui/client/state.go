@@ -51,6 +51,13 @@ func (c *Client) ReadStatusLine(ctx context.Context, project string, id task.ID)
 	return out, err
 }
 
+// ReadMoves returns moments at which tasks changed their state.
+func (c *Client) ReadMoves(ctx context.Context) (wire.Moves, error) {
+	var out wire.Moves
+	err := c.getJSON(ctx, wire.PathStateMoves, nil, &out)
+	return out, err
+}
+
 // ReadStats returns what became of tasks, by group.
 func (c *Client) ReadStats(ctx context.Context, q wire.StatsQuery) (wire.Stats, error) {
 	values := url.Values{wire.ParamBy: {string(q.By)}, wire.ParamProject: {q.Project}}

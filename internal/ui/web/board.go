@@ -28,6 +28,7 @@ type boardData struct {
 	Shown    int
 	At       time.Time // the moment shown
 	Last     int64     // the last row of the journal
+	Ticks    ticks     // of the scrubber
 	Prev     string    // links of the scrubber, "" if there is none
 	Next     string
 	Here     string // address of this page
@@ -137,6 +138,9 @@ func (s *Site) serveBoard(w http.ResponseWriter, r *http.Request) {
 		s.recent.storeState(&state, seen.All)
 	}
 	d.linkMoments()
+	if moves, err := s.o.API.ReadMoves(r.Context()); err == nil { // the slider works without
+		d.Ticks = ticks{d.Last, moves.Rows}
+	}
 	open := f
 	open.Scope = overview.All
 	d.Closed = open.addressAt(f.AtRow)

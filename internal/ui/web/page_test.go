@@ -16,6 +16,7 @@ import (
 
 	"orange/internal/core/engine"
 	"orange/internal/core/explain"
+	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -538,6 +539,26 @@ func TestPagesAreCompressed(t *testing.T) {
 			if got := res.Header.Get("Content-Encoding"); got != want || res.Header.Get("Vary") == "" || want == "gzip" && !strings.HasPrefix(body, "\x1f\x8b") {
 				t.Errorf("%s for %q: %q, %d bytes", path, accepts, got, len(body))
 			}
+		}
+	}
+}
+
+func TestTheHistoryIsMarkedWhereTasksMoved(t *testing.T) {
+	w := newBoardBackend(t)
+	const moves = task.ID("F0000000000000000000f")
+	w.add(task.Task{ID: moves, Project: "shop", Branch: "checkout", Status: "pending"})
+	moved, _, err := w.Task(moves)
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved.Seq, moved.Visit, moved.Status = 2, 2, "working"
+	w.Put(moved, journal.Entry{Task: moves, Seq: 2, At: epoch, Type: journal.StatusChanged, Actor: task.Engine, Move: journal.Move{From: "pending", To: "working"}})
+	v := newEnv(t, w).visitor(t)
+	for path, want := range map[string]string{
+		"/": `M7 0v10`, "/?at=1": `M7 0v10`, "/tasks/" + string(moves) + "?tab=timeline": `<svg class="ticks" viewBox="1 0 1 10" preserveAspectRatio="none" aria-hidden="true"><path d="M2 0v10"/></svg>`,
+	} {
+		if res, body := v.get(path); res.StatusCode != 200 || !strings.Contains(body, want) {
+			t.Errorf("%s: %d, no %q in %s", path, res.StatusCode, want, body)
 		}
 	}
 }

@@ -236,7 +236,7 @@ func (s *Site) taskBase(r *http.Request, around fleetSummary, t task.Task, entri
 	}
 	out.Title = titleText(&out.Look)
 	out.Checks = taskChecks(&out.Task, &out.Look, out.Now)
-	out.Scrub = scrubOf(string(t.ID), t.Seq, t.Seq)
+	out.Scrub = scrubOf(string(t.ID), len(entries), entries)
 	out.drawWorkflow(taskPath(entries))
 	out.Steps = stepsOf(out.Def, taskPath(entries), t.Status)
 	return out
@@ -381,13 +381,20 @@ type taskScrub struct {
 	First, Back string // addresses, "" if there is none
 	Next        string
 	Now         bool
+	Ticks       ticks
 	Entry       *taskMoment
 }
 
-func scrubOf(id string, at, last int) *taskScrub {
+func scrubOf(id string, at int, entries []journal.Entry) *taskScrub {
+	last := len(entries)
 	base := "/tasks/" + id
 	link := func(n int) string { return base + "?tab=" + tabWorkflow + "&at=" + strconv.Itoa(n) }
-	out := &taskScrub{Base: base, At: at, Last: last, Now: at == last}
+	out := &taskScrub{Base: base, At: at, Last: last, Now: at == last, Ticks: ticks{last: int64(last)}}
+	for i := range entries {
+		if entries[i].Type == journal.StatusChanged {
+			out.Ticks.at = append(out.Ticks.at, int64(i+1))
+		}
+	}
 	if at > 1 {
 		out.First, out.Back = link(1), link(at-1)
 	}
@@ -422,7 +429,7 @@ func (s *Site) taskPast(w http.ResponseWriter, r *http.Request, at string) {
 	out.Look = overview.NewRow(out.Def, &t, overview.Facts{}, out.Now)
 	out.Facts = taskFacts(out)
 	out.Checks = taskChecks(&out.Task, &out.Look, out.Now)
-	out.Scrub = scrubOf(string(t.ID), n, len(entries))
+	out.Scrub = scrubOf(string(t.ID), n, entries)
 	out.drawWorkflow(taskPath(entries[:n]))
 	moment := momentOf(&entries[n-1])
 	out.linkMoment(&moment)

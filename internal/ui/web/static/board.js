@@ -243,6 +243,7 @@ function scrubTo(news) {
   if (!at || past()) return;
   const follows = at.value === at.max && !at.matches(":active");
   at.max = news.row;
+  document.querySelector("#scrub .ticks")?.setAttribute("viewBox", `1 0 ${Math.max(news.row - 1, 1)} 10`);
   if (follows) { at.value = news.row; $("moment").textContent = `now · ${news.row}`; }
 }
 $("at")?.addEventListener("input", (e) => {
