@@ -9,6 +9,7 @@ import (
 
 	"orange/internal/core/verify"
 	"orange/internal/core/workflow"
+	"orange/internal/testneeds"
 )
 
 // Every whole workflow file that a document shows has no finding, advice included, and every property
@@ -29,7 +30,8 @@ func TestWorkflowFilesInDocumentsAreCheckedAndVerified(t *testing.T) {
 			end := skipFence(lines, i)
 			if fence := strings.Join(lines[min(i+1, end):end], "\n") + "\n"; isWorkflowFile(lines[i], fence) {
 				shown[document]++
-				checkWorkflowFile(t, fmt.Sprintf("%s:%d", document, i+1), fence)
+				place := fmt.Sprintf("%s:%d", document, i+1)
+				t.Run(place, func(t *testing.T) { checkWorkflowFile(t, place, fence) })
 			}
 			i = end
 		}
@@ -55,12 +57,12 @@ func checkWorkflowFile(t *testing.T, place, text string) {
 	t.Helper()
 	definition, err := workflow.Parse(place, text)
 	if err != nil {
-		t.Error(err)
-		return
+		t.Fatal(err)
 	}
 	for _, finding := range definition.Check() {
 		t.Error(finding)
 	}
+	testneeds.ModelChecker(t)
 	if report := verify.Verify(definition, verify.SearchOptions{}); !report.OK {
 		t.Errorf("%s: %v", place, report.Violations)
 	}

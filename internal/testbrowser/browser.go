@@ -197,9 +197,12 @@ func (b *Tab) Media(name, value string) {
 	}))
 }
 
-// Shot writes a picture to dist/screenshots.
+// Shot writes a picture to dist/screenshots if ORANGE_SCREENSHOTS is set: to draw one takes longer than most tests.
 func (b *Tab) Shot(name string) {
 	b.T.Helper()
+	if os.Getenv("ORANGE_SCREENSHOTS") == "" {
+		return
+	}
 	dir := filepath.Join(projectFolder(b.T), "dist", "screenshots")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		b.T.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 	"orange/internal/core/task"
 	"orange/internal/testbrowser"
+	"orange/internal/testneeds"
 	"orange/internal/ui/web"
 )
 
@@ -331,6 +332,7 @@ func storyAccessible(t *testing.T, b *tab) {
 }
 
 func storyPictures(t *testing.T, b *tab) {
+	testneeds.OncePerSoak(t)
 	for _, look := range []string{"light", "dark"} {
 		b.Media("prefers-color-scheme", look)
 		for name, path := range map[string]string{"board": "/", "states": "/?group=status", "inbox": "/inbox", "fleet": "/fleet", "new": "/new", "project": "/projects/new", "style": "/style", "stats": "/stats", "past": "/?at=2", "move": "/move/" + reviewingTask, "error": "/nothing"} {

@@ -5,6 +5,7 @@ import (
 
 	"orange/internal/core/board"
 	"orange/internal/testbrowser"
+	"orange/internal/testneeds"
 )
 
 func TestKanbanInABrowser(t *testing.T) {
@@ -75,6 +76,7 @@ func storyKanbanComment(t *testing.T, b *tab) {
 }
 
 func storyKanbanPictures(t *testing.T, b *tab) {
+	testneeds.OncePerSoak(t)
 	for _, path := range []string{"/kanban", "/kanban/shop/1"} {
 		b.open(path)
 		b.Wait(`document.querySelector("main h1")`)

@@ -15,6 +15,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/testbrowser"
+	"orange/internal/testneeds"
 	"orange/internal/view/ansi"
 )
 
@@ -255,6 +256,7 @@ func storyTaskMarkup(t *testing.T, s *taskBackend, b *tab) {
 }
 
 func storyTaskPictures(t *testing.T, s *taskBackend, b *tab) {
+	testneeds.OncePerSoak(t)
 	s.ask("complete")
 	s.ask("complete")
 	for _, look := range []string{"light", "dark"} {
