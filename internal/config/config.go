@@ -51,6 +51,8 @@ type Config struct {
 	Theme    string   // of the dashboard: auto, light or dark; "" is auto
 	Record   bool     // effects are recorded instead of carried out
 
+	EditorLink string // address that opens a folder in the editor of the person, with {path} in it; "" for none
+
 	// Problems are what is wrong with keys of config.json. Such a key counts as left out.
 	Problems []Problem
 	// Unsafe is why no server may start: config.json cannot be read at all, or it does not say

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -91,11 +92,11 @@ func (r *reader) readValue(c *Config, key string, at int64, value json.RawMessag
 		"workflow": &c.Workflow, "pool_size": &c.PoolSize, "harness": &c.Harness,
 		"review_harness": &c.ReviewHarness, "idle_exit": &idle, "log_level": &c.LogLevel,
 		"sessions": &c.Sessions, "agent_env": &c.AgentEnv, "hooks": &c.Hooks,
-		"harnesses": &c.Harnesses, "web": &c.Web, "web_input": &c.WebInput, "metrics": &c.Metrics, "theme": &c.Theme, "effects": &effects,
+		"harnesses": &c.Harnesses, "web": &c.Web, "web_input": &c.WebInput, "editor_link": &c.EditorLink, "metrics": &c.Metrics, "theme": &c.Theme, "effects": &effects,
 	}
 	to, ok := targets[key]
 	if !ok {
-		c.Problems = append(c.Problems, Problem{Key: key, Unknown: true, Err: r.errorAt(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, harnesses, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, metrics, theme, notify, effects", key))})
+		c.Problems = append(c.Problems, Problem{Key: key, Unknown: true, Err: r.errorAt(at, fmt.Sprintf("key %q is not known: use workflow, pool_size, harness, review_harness, harnesses, idle_exit, log_level, sessions, agent_env, hooks, web, web_input, editor_link, metrics, theme, notify, effects", key))})
 		return nil
 	}
 	if err := json.Unmarshal(value, to); err != nil {
@@ -120,6 +121,10 @@ func (r *reader) readValue(c *Config, key string, at int64, value json.RawMessag
 		if err := CheckLoopback(c.Web); err != nil {
 			return r.errorAt(at, fmt.Sprintf("web %v", err))
 		}
+	case key == "editor_link":
+		if err := checkEditorLink(c.EditorLink); err != nil {
+			return r.errorAt(at, fmt.Sprintf("editor_link %v", err))
+		}
 	case key == "metrics":
 		if _, err := MetricsAddress(c.Metrics); err != nil {
 			return r.errorAt(at, fmt.Sprintf("metrics %v", err))
@@ -135,6 +140,19 @@ func (r *reader) readValue(c *Config, key string, at int64, value json.RawMessag
 			return r.errorAt(at, fmt.Sprintf("idle_exit %q: give a time such as 30m", idle))
 		}
 		c.IdleExit = d
+	}
+	return nil
+}
+
+// checkEditorLink reports what is wrong with the address that opens a folder in an editor.
+func checkEditorLink(text string) error {
+	scheme, _, ok := strings.Cut(text, ":")
+	switch strings.ToLower(scheme) {
+	case "javascript", "data", "vbscript", "blob":
+		ok = false
+	}
+	if u, err := url.Parse(strings.ReplaceAll(text, "{path}", "/folder")); err != nil || !ok || u.Scheme == "" || !strings.Contains(text, "{path}") {
+		return fmt.Errorf("%q: give an address with {path} in it, such as vscode://file{path}", text)
 	}
 	return nil
 }

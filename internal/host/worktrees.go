@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -150,6 +151,15 @@ func (h *Host) WorktreeOf(t *task.Task) string {
 		return ""
 	}
 	return h.Path(t.Workspace)
+}
+
+// ExistingWorktree returns the folder in which the agents of a task work, or "" if there is none.
+func (h *Host) ExistingWorktree(t *task.Task) string {
+	dir := h.WorktreeOf(t)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return ""
+	}
+	return dir
 }
 
 // ListWorkspaces lists the workspaces of projects. Bound maps the name of a workspace to the task that holds it.

@@ -242,7 +242,7 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	if err := s.serveMetrics(); err != nil {
 		return err
 	}
-	closed, err := s.page.Start(s.ctx, s.options.Web, page.Options{Input: s.options.WebInput || s.cfg.WebInput, Dev: s.options.Dev})
+	closed, err := s.page.Start(s.ctx, s.options.Web, page.Options{Input: s.options.WebInput || s.cfg.WebInput, EditorLink: s.cfg.EditorLink, Dev: s.options.Dev})
 	s.ends = append(s.ends, closed)
 	if err != nil {
 		return err
@@ -391,7 +391,7 @@ func (s *Server) newAPI() *api.Server {
 		Inbox: s.inbox.Load, QueuePlace: s.runtime.QueuePlace, Reasons: s.waitReasons, Transfer: transfer{s}, Where: projects.Places{Home: s.cfg.Home, Tasks: s.store, Projects: s.runtime.Projects, Git: s.git}.Find, Checks: s.newChecks().Run, Repair: s.repairRecords,
 		GitPrograms: s.trust, Origins: shim.Origins{}, Stop: s.stop, Release: s.version, Home: s.cfg.Home, PID: os.Getpid(), Log: s.log,
 	}
-	out.Successors = s.runtime.Successors
+	out.Successors, out.Worktree = s.runtime.Successors, s.host.ExistingWorktree
 	out.CreateFromIssue = s.trackerService.CreateFromIssue
 	out.KeepEnvironment = func(e wire.Environment) { s.environment.keep(e, s.settings().AgentEnv) }
 	if !s.cfg.Record {

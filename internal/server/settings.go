@@ -38,6 +38,7 @@ func fixedKeys(was, now *config.Config) (changed []string) {
 		{"hooks", was.Hooks == now.Hooks},
 		{"web", was.Web == now.Web},
 		{"web_input", was.WebInput == now.WebInput},
+		{"editor_link", was.EditorLink == now.EditorLink},
 		{"metrics", was.Metrics == now.Metrics},
 		{"effects", was.Record == now.Record},
 		{"agent_env", !slices.ContainsFunc(now.AgentEnv, func(name string) bool {

@@ -197,10 +197,10 @@ func (b *Tab) Media(name, value string) {
 	}))
 }
 
-// Shot writes a picture to dist/screenshots if ORANGE_SCREENSHOTS is set: to draw one takes longer than most tests.
+// Shot writes a picture to dist/screenshots if pictures are wanted.
 func (b *Tab) Shot(name string) {
 	b.T.Helper()
-	if os.Getenv("ORANGE_SCREENSHOTS") == "" {
+	if !testneeds.WantsPictures() {
 		return
 	}
 	dir := filepath.Join(projectFolder(b.T), "dist", "screenshots")

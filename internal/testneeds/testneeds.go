@@ -36,6 +36,10 @@ func Browser(t testing.TB) string {
 	return ""
 }
 
+// WantsPictures reports whether tests with a browser draw pictures of what it shows: if ORANGE_SCREENSHOTS is set. To draw
+// one takes longer than most tests.
+func WantsPictures() bool { return os.Getenv("ORANGE_SCREENSHOTS") != "" }
+
 // NPM says that a test runs or reads a package of npm, and returns its folder. scripts/contracts.sh installs it, and
 // ORANGE_NPM_DIR names the folder that has it.
 func NPM(t testing.TB, name string) string {

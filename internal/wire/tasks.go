@@ -52,6 +52,8 @@ type TaskDetails struct {
 	Dir     string    `json:"dir"`
 	Problem string    `json:"problem,omitempty"` // why the body cannot be read
 
+	Worktree string `json:"worktree,omitempty"` // the folder in which its agents work, "" while it has none
+
 	Issue *tracker.IssueStatus `json:"issue,omitempty"` // the issue as it was last read
 
 	Reasons []explain.WaitReason `json:"reasons,omitempty"` // why the task waits for a person; untrusted

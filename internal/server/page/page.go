@@ -65,8 +65,9 @@ type Page struct {
 
 // Options say what the page offers.
 type Options struct {
-	Input bool // people may type into agents' terminals
-	Dev   bool // it shows its own components, for people who change it
+	Input      bool   // people may type into agents' terminals
+	EditorLink string // as in config.json
+	Dev        bool   // it shows its own components, for people who change it
 }
 
 // New returns a page that is not open.
@@ -205,7 +206,7 @@ func (p *Page) listenAt(address string) error {
 	}
 	codes := web.NewCodes(nil)
 	o := web.SiteOptions{
-		API: client.FromOptions(client.DialOptions{Socket: p.Socket, Home: p.Home}), Socket: p.At, Log: p.Log, Token: token, Codes: codes, Input: p.shown.Input, Dev: p.shown.Dev,
+		API: client.FromOptions(client.DialOptions{Socket: p.Socket, Home: p.Home}), Socket: p.At, Log: p.Log, Token: token, Codes: codes, Input: p.shown.Input, EditorLink: p.shown.EditorLink, Dev: p.shown.Dev,
 		MCP: p.mcpHandler(token), Verify: p.verifyElsewhere,
 		Address: func() string { return l.Addr().String() },
 	}

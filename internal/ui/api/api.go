@@ -93,6 +93,7 @@ type Server struct {
 	QueuePlace func(id task.ID) task.QueuePlace      // the place of a task in its landing queue; nil: unknown
 	Reasons    func(*task.Task) []explain.WaitReason // why a task waits for a person; nil: unknown
 	Successors func() map[task.ID][]task.Reference   // by task, the open tasks that are after it; nil: unknown
+	Worktree   func(*task.Task) string               // the folder in which the agents of a task work, "" while there is none; nil: unknown
 	Where      func(ctx context.Context, path string) (wire.Location, error)
 
 	// CreateFromIssue creates a task for the issue that w.Issue names; nil: there are no trackers.

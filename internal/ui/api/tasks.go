@@ -158,6 +158,9 @@ func (s *Server) showTask(r *http.Request) (wire.TaskDetails, error) {
 	if at := s.queuePlace(t.ID); at.Of > 0 {
 		out.Queue = &at
 	}
+	if s.Worktree != nil {
+		out.Worktree = s.Worktree(&t)
+	}
 	out.Unblocks = s.listSuccessors()[t.ID]
 	if out.Children, err = s.Tasks.Children(t.ID); err != nil {
 		return out, err

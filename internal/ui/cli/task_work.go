@@ -32,7 +32,7 @@ func (s session) findWork(ctx context.Context, args []string) (taskWork, error) 
 	if err != nil {
 		return taskWork{}, err
 	}
-	w := taskWork{task: v.Task}
+	w := taskWork{task: v.Task, tree: v.Worktree}
 	projects, err := s.ListProjects(ctx)
 	for _, p := range projects {
 		if p.Name == v.Task.Project {
@@ -41,15 +41,6 @@ func (s session) findWork(ctx context.Context, args []string) (taskWork, error) 
 	}
 	if err == nil && w.root == "" {
 		err = fmt.Errorf("project %s is not registered: orange project add", v.Task.Project)
-	}
-	if err != nil || v.Task.Workspace == "" {
-		return w, err
-	}
-	list, err := s.ListWorkspaces(ctx)
-	for i := range list {
-		if list[i].Task == v.Task.ID && list[i].Exists {
-			w.tree = list[i].Path
-		}
 	}
 	return w, err
 }

@@ -279,7 +279,7 @@ func (t *tools) showTask(ctx context.Context, c Caller, in oneIn) (showOut, stri
 	k := &v.Task
 	out := showOut{
 		ID: string(k.ID), Project: k.Project, Branch: cutLine(k.Branch, maxLine), Status: cutLine(k.Status, maxLine), Since: k.Since, Created: k.CreatedAt,
-		Summary: cutLine(k.Summary, maxLine), Workflow: k.Workflow, Harness: cutLine(k.Harness, maxLine), Workspace: k.Workspace, Folder: v.Dir,
+		Summary: cutLine(k.Summary, maxLine), Workflow: k.Workflow, Harness: cutLine(k.Harness, maxLine), Workspace: v.Worktree, Folder: v.Dir,
 		Parent: string(k.Parent), Issue: cutLine(k.TrackerRef, maxLine), PR: cutLine(k.PRURL, maxLine), PRState: cutLine(k.PRState, maxLine),
 		Notes: notesOf(k), Cost: float64(k.Spent.Usage.CostMicroUSD) / 1e6, Problem: cutLine(v.Problem, maxLine),
 		Reasons: reasonsOf(v.Reasons), Checks: checksOf(k), Landing: cutLine(v.DescribeLanding(), maxLine),

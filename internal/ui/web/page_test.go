@@ -543,6 +543,35 @@ func TestPagesAreCompressed(t *testing.T) {
 	}
 }
 
+func TestTheWorktreeOfATaskOpensInTheEditor(t *testing.T) {
+	w := newBoardBackend(t)
+	w.api.Worktree = func(t *task.Task) string {
+		if t.ID != workingTask {
+			return ""
+		}
+		return "/work trees/a\"b"
+	}
+	const link, copied = `href="vscode://file/work%20trees/a%22b"`, `data-copy="/work trees/a&#34;b"`
+	with := newEnv(t, w, func(o *web.SiteOptions) { o.EditorLink = "vscode://file{path}" }).visitor(t)
+	without := newEnv(t, w).visitor(t)
+	for name, tt := range map[string]struct {
+		who          *visitor
+		id           task.ID
+		link, copied bool
+	}{
+		"a task with a worktree":    {with, workingTask, true, true},
+		"a task without a worktree": {with, pendingTask, false, false},
+		"no editor is set":          {without, workingTask, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, body := tt.who.get("/tasks/" + string(tt.id))
+			if strings.Contains(body, link) != tt.link || strings.Contains(body, "Open in the editor") != tt.link || strings.Contains(body, copied) != tt.copied {
+				t.Error(body)
+			}
+		})
+	}
+}
+
 func TestTheHistoryIsMarkedWhereTasksMoved(t *testing.T) {
 	w := newBoardBackend(t)
 	const moves = task.ID("F0000000000000000000f")

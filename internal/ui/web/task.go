@@ -3,6 +3,7 @@ package web
 import (
 	"html/template"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,7 +87,10 @@ type taskPage struct {
 	Partial  bool     // the slow parts are left out, because a script asked
 	Reasons  []reason // why the task waits for a person
 	Unblocks []task.Reference
-	Children []task.Reference // known in the present only
+	Children []task.Reference // known in the present only, like Worktree
+	Worktree string           // folder in which its agents work, "" while it has none
+
+	EditorLink template.URL // opens the worktree in the editor of the person, "" if no editor is set
 
 	BodyProblem, AttemptsProblem, DiffProblem, ExplainProblem string
 }
@@ -149,7 +153,7 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 		return nil, err
 	}
 	out := s.taskBase(r, around, v.Task, entries)
-	out.Children = v.Children
+	out.Children, out.Worktree, out.EditorLink = v.Children, v.Worktree, s.editorLink(v.Worktree)
 	out.Facts = taskFacts(out)
 	out.Topic = "task:" + id
 	out.Reasons, out.Options = reasonsOf(v.Reasons), optionsOf(v.Reasons)
@@ -187,6 +191,13 @@ func (s *Site) taskNow(r *http.Request, said *taskWords) (*taskPage, error) {
 		out.fillTimeline(taskMoments(entries, refused), q.Get("entries") == "all")
 	}
 	return out, nil
+}
+
+// editorLink returns the address that opens a folder in the editor of the person. The address is the person's own, from
+// config.json.
+func (s *Site) editorLink(dir string) template.URL {
+	path := (&url.URL{Path: dir}).EscapedPath()
+	return template.URL(strings.ReplaceAll(s.o.EditorLink, "{path}", path))
 }
 
 // fillAttempts adds the attempts of the task.

@@ -37,6 +37,8 @@ type SiteOptions struct {
 	Who     func(*http.Request) error // returns why a process may not use the site; nil: all processes may
 	Address func() string             // host and port of the listener
 
+	EditorLink string // address that opens a folder in the editor of the person, with {path} in it; "" for none
+
 	// Describe returns the process at the other end of a request; nil: it is not known.
 	Describe func(*http.Request) signal.Via
 

@@ -65,7 +65,7 @@ document.addEventListener("click", (e) => {
     store.write(draftKey(field), field.value);
     field.focus();
   }
-  if (copy) navigator.clipboard.writeText(copy.dataset.copy).then(() => { $("news").textContent = "The branch is copied."; }, () => {});
+  if (copy) navigator.clipboard.writeText(copy.dataset.copy).then(() => { $("news").textContent = `Copied: ${copy.dataset.copy}`; }, () => {});
   for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(e.target)) menu.open = false;
 });
 document.addEventListener("keydown", (e) => {
