@@ -189,20 +189,26 @@ func (s *taskBackend) ReadScreen(context.Context, task.Task, string) (wire.Scree
 		Seen: "seen " + ansi.OneLine(s.screen), Dialog: s.dialog.Kind == ansi.Dialog, Choices: s.dialog.Choices()}, nil
 }
 
+// nextScreen returns a channel that closes when another screen is shown.
+func (s *taskBackend) nextScreen() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.more
+}
+
 // WatchOutput implements api.Screens.
 func (s *taskBackend) WatchOutput(ctx context.Context, _ task.Task, _ string) (<-chan struct{}, error) {
 	s.watchers(1)
 	out := make(chan struct{}, 1)
+	more := s.nextScreen() // before the caller reads the screen: it is told of every screen after that
 	go func() {
 		defer s.watchers(-1)
 		for {
-			s.mu.Lock()
-			more := s.more
-			s.mu.Unlock()
 			select {
 			case <-ctx.Done():
 				return
 			case <-more:
+				more = s.nextScreen()
 			}
 			select {
 			case out <- struct{}{}:

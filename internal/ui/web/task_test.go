@@ -426,11 +426,11 @@ func TestTerminal(t *testing.T) {
 		t.Errorf("the palette: %d %.200s", res.StatusCode, css)
 	}
 	events := v.listen(t, "/tasks/"+taskID+"/terminal/events?role=", "")
-	if got := <-events; got[1] != "screen" || !strings.Contains(got[2], `{"c":"fg-1 bold","t":"red"}`) {
+	if got := next(t, events); got[1] != "screen" || !strings.Contains(got[2], `{"c":"fg-1 bold","t":"red"}`) {
 		t.Errorf("the first event is %v", got)
 	}
 	s.shows("next")
-	if got := <-events; !strings.Contains(got[2], `[[{"t":"next"}]]`) {
+	if got := next(t, events); !strings.Contains(got[2], `[[{"t":"next"}]]`) {
 		t.Errorf("the next event is %v", got)
 	}
 }
@@ -439,7 +439,7 @@ func TestATerminalThatCannotBeWatchedSaysWhy(t *testing.T) {
 	s := newTaskBackend(t)
 	s.api.Screens = nil
 	v := s.open(false).visitor(t)
-	if got := <-v.listen(t, "/tasks/T000/terminal/events", ""); got[1] != "gone" || got[2] != `{"again":false,"why":"this server writes effects down and starts no agents (effects: record)"}` {
+	if got := next(t, v.listen(t, "/tasks/T000/terminal/events", "")); got[1] != "gone" || got[2] != `{"again":false,"why":"this server writes effects down and starts no agents (effects: record)"}` {
 		t.Errorf("got %v", got)
 	}
 }
