@@ -1,7 +1,7 @@
 # make demo   run the main job from end to end on the embedded default
 # make demo-board  one card over the embedded board, with five roles
 # make demo-linear  three issues of a Linear team, with Orange and Linear killed in the middle
-# make quick  the tests that need no server, terminal, browser, npm or model checker; internal/testneeds says how tests are left out
+# make quick  the tests that need no server, terminal, browser, npm, model checker or thousands of processes; internal/testneeds says how tests are left out
 # make test   run the tests
 # make check  everything the gate asks for: format, vet, staticcheck, tests with the race detector
 # make soak   packages that start processes, ten times with the race detector under load; see scripts/soak.sh
@@ -44,11 +44,14 @@ demo-linear: tools build
 	$(GO) build -o bin/ ./internal/trackertest/fakelinear/...
 	@scripts/demo-linear.sh $(BIN) bin/serve bin/person
 
+# Many tests wait, so more packages run at the same time than there are processors.
 quick:
-	$(GO) test -short ./...
+	@files=$$(scripts/memory.sh) && trap 'rm -rf "$$files"' EXIT && \
+		TMPDIR=$$files GOTMPDIR=$$files $(GO) test -short -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) ./...
 
 test: tools-test
-	ORANGE_NPM_DIR=$$(scripts/contracts.sh) $(GO) test -timeout 60m ./...
+	@files=$$(scripts/memory.sh) && trap 'rm -rf "$$files"' EXIT && \
+		ORANGE_NPM_DIR=$$(scripts/contracts.sh) TMPDIR=$$files GOTMPDIR=$$files $(GO) test -timeout 60m ./...
 
 test-agents: tools
 	@scripts/agents.sh

@@ -40,7 +40,8 @@ go test -race -timeout 60m -run '^TestAReportDoesNotDependOnHowTheWorkIsShared$'
 checker=$(mktemp)
 report=
 checking=
-trap 'test -z "$checking" || kill "$checking" 2>/dev/null; rm -f "$checker" $report' EXIT
+files=$(scripts/memory.sh)
+trap 'test -z "$checking" || kill "$checking" 2>/dev/null; rm -rf "$checker" $report "$files"' EXIT
 nice -n 5 go tool gotestsum --format pkgname -- -timeout 60m ./internal/core/verify >"$checker" 2>&1 &
 checking=$!
 echo "== go test -race, everything else"
@@ -56,7 +57,7 @@ status=0
 export GORACE=atexit_sleep_ms=0 # without it, every process with the race detector takes a second to exit
 # Most tests wait for processes, so more of them run at the same time than there are processors.
 # shellcheck disable=SC2086 # the flags are words
-go tool gotestsum --format pkgname --format-hide-empty-pkg $reruns --packages "$packages" -- $(scripts/race.sh) -parallel 4 -timeout 60m || status=$?
+TMPDIR=$files GOTMPDIR=$files go tool gotestsum --format pkgname --format-hide-empty-pkg $reruns --packages "$packages" -- $(scripts/race.sh) -parallel 4 -timeout 60m || status=$?
 echo "== go test, the model checker"
 wait "$checking" || status=$?
 checking=

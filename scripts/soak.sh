@@ -22,7 +22,7 @@ cd "$(dirname "$0")/.."
 if [ "${1:-}" = --one ]; then
 	work=$2 name=$3 round=$4
 	ORANGE_SOAK_SEED=$((SOAK_SEED + round - 1))
-	TMPDIR=$work/$round.$name # short, for the paths of sockets
+	TMPDIR=$SOAK_FILES/$round.$name # short, for the paths of sockets
 	export ORANGE_SOAK_SEED TMPDIR
 	mkdir "$TMPDIR"
 	log="$work/log/$round-$name"
@@ -54,12 +54,14 @@ export ORANGE_NPM_DIR SOAK_SEED SOAK_RUN GORACE
 work=$(mktemp -d /tmp/soak.XXXXXX)
 chmod 755 "$work" # TestForAnOrdinaryUser runs tests in it as another user
 mkdir "$work/bin" "$work/log" "$work/tree"
+SOAK_FILES=$(scripts/memory.sh)
+export SOAK_FILES
 git ls-files -z --cached --others --exclude-standard | tar -c --null --ignore-failed-read -T - 2>/dev/null | tar -x -C "$work/tree"
 cd "$work/tree"
 busy=
 end() {
 	for pid in $busy; do kill "$pid" 2>/dev/null || true; done
-	rm -rf "$work/bin" "$work/tree"
+	rm -rf "$work/bin" "$work/tree" "$SOAK_FILES"
 }
 trap end EXIT
 trap 'exit 130' INT TERM

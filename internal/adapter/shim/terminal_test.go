@@ -14,6 +14,7 @@ import (
 
 	"orange/internal/adapter/shim"
 	"orange/internal/core/agent"
+	"orange/internal/testneeds"
 	"orange/internal/wait"
 )
 
@@ -25,6 +26,7 @@ type tmux struct {
 
 func newTmux(t *testing.T) tmux {
 	t.Helper()
+	testneeds.Terminal(t)
 	dir, err := os.MkdirTemp("", "at")
 	if err != nil {
 		t.Fatal(err)
