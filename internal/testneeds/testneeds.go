@@ -1,5 +1,5 @@
 // Package testneeds is how tests say what they need beside Go and git. Helpers that give tests a
-// terminal, a browser, packages of npm, the model checker or a server call it. With -short, as make quick
+// terminal, a browser, packages of npm, the model checker, a server or thousands of processes call it. With -short, as make quick
 // runs them, these tests are skipped and say why; otherwise they run.
 package testneeds
 
@@ -58,6 +58,9 @@ func NPM(t testing.TB, name string) string {
 
 // ModelChecker says that a test searches all states of a workflow.
 func ModelChecker(t testing.TB) { t.Helper(); skipIfShort(t, "the model checker") }
+
+// Processes says that a test starts thousands of processes, one after the other.
+func Processes(t testing.TB) { t.Helper(); skipIfShort(t, "thousands of processes") }
 
 func skipIfShort(t testing.TB, what string) {
 	t.Helper()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"orange/internal/core/task"
+	"orange/internal/testneeds"
 )
 
 // guardEnv is a repository with a worktree on branch x, in which an agent has a hand.
@@ -266,6 +267,7 @@ func (e *guardEnv) hook(path, program string) {
 
 // Nothing that an agent configures is run, and a git without a guard runs it.
 func TestProgramsOfAgentsAreNotRun(t *testing.T) {
+	testneeds.Processes(t)
 	t.Parallel()
 	never := []string{"textconv", "external diff", "push to a remote without an address"} // no git of Orange ever runs those
 	for name, attack := range attacks {
@@ -295,6 +297,7 @@ func TestProgramsOfAgentsAreNotRun(t *testing.T) {
 
 // Trusted programs run as if there were no guard, also in a worktree, until they change.
 func TestTrustedProgramsRun(t *testing.T) {
+	testneeds.Processes(t)
 	t.Parallel()
 	for name, attack := range attacks {
 		if slices.Contains([]string{"fsmonitor", "textconv", "external diff", "another repository", "filter of a repository inside", "filter of the worktree", "filter by an include that comes later", "hook in the worktree", "push to a remote without an address"}, name) {

@@ -95,6 +95,7 @@ func (s *storm) open(branches []string) []string {
 // repeatedly. All branches land or are refused with a reason, and the checkout contains what
 // the branch contains and what the user had changed.
 func TestManyMergesAtTheSameTime(t *testing.T) {
+	testneeds.Processes(t)
 	t.Parallel()
 	seed, kills := uint64(13), 4
 	if n, ok := testneeds.SoakSeed(t); ok {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"orange/internal/core/task"
+	"orange/internal/testneeds"
 )
 
 var errCrash = errors.New("crash")
@@ -31,6 +32,7 @@ func (b *env) crashAt(n int) (crashed func() bool) {
 }
 
 func TestAcquireAfterACrashAtAnyStep(t *testing.T) {
+	testneeds.Processes(t)
 	t.Parallel()
 	for n := 1; ; n++ {
 		b := newBench(t)
@@ -75,6 +77,7 @@ func TestAcquireAfterACrashAtAnyStep(t *testing.T) {
 }
 
 func TestReleaseAfterACrashAtAnyStep(t *testing.T) {
+	testneeds.Processes(t)
 	t.Parallel()
 	for n := 1; ; n++ {
 		b := newBench(t)
@@ -127,6 +130,7 @@ func TestReleaseAfterACrashAtAnyStep(t *testing.T) {
 // Three workspaces serve fifty tasks at the same time, each with work that must not be
 // lost. Crashes come and go.
 func TestThreeWorkspacesAndFiftyTasks(t *testing.T) {
+	testneeds.Processes(t)
 	t.Parallel()
 	b := newBench(t)
 	var mu sync.Mutex

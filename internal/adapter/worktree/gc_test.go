@@ -10,6 +10,7 @@ import (
 
 	"orange/internal/adapter/git"
 	"orange/internal/core/task"
+	"orange/internal/testneeds"
 )
 
 // withLibrary gives the project a submodule at lib, and the workspace of a task a checkout
@@ -128,6 +129,7 @@ func TestTheAgeOfWhatWasSetAside(t *testing.T) {
 
 // Wherever a removal is cut short, the next one completes it and everything is found.
 func TestGCAfterACrashAtAnyStep(t *testing.T) {
+	testneeds.Processes(t)
 	t.Parallel()
 	ctx := context.Background()
 	for n := 1; ; n++ {
