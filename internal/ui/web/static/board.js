@@ -132,7 +132,7 @@ document.addEventListener("pointerdown", (e) => {
     if (!drag) return;
     const over = drag.over;
     drag.end();
-    addEventListener("click", (e) => { e.preventDefault(); e.stopPropagation(); }, { capture: true, once: true, signal: AbortSignal.timeout(50) });
+    board().addEventListener("click", (e) => { e.preventDefault(); e.stopPropagation(); }, { capture: true, once: true, signal: AbortSignal.timeout(50) });
     if (e.type === "pointerup" && over && over !== card.closest(".col")) drop(card, over.dataset.to, can, drag.answer);
     if (waiting.size) frame = frame || requestAnimationFrame(flush);
   };
