@@ -35,7 +35,7 @@ const (
 // Parameters of queries.
 const (
 	ParamAfter   = "after"   // continue after this row, entry or position
-	ParamAll     = "all"     // "1": include finished tasks
+	ParamAll     = "all"     // "1": include finished tasks; Recent: those that finished lately
 	ParamAt      = "at"      // the state after this row of the journal
 	ParamAttempt = "attempt" // number of an attempt
 	ParamBy      = "by"      // how statistics are grouped
@@ -47,6 +47,12 @@ const (
 	ParamSince   = "since"   // statistics from this time on
 	ParamStatus  = "status"  // of a task
 	ParamTask    = "task"    // id of a task
+)
+
+// Recent is a value of ParamAll: include tasks that finished in the last RecentDays days.
+const (
+	Recent     = "recent"
+	RecentDays = 7
 )
 
 // SideOld is the value of ParamSide for the side before the changes.

@@ -184,7 +184,7 @@ func TestARecordFromBeforePausesHadACauseIsFoldedAgain(t *testing.T) {
 	s := openAt(t, path)
 	first := created(t, 1)
 	commit(t, s, first, next(t, first.Task, journal.Entry{Task: id(1), Type: journal.TaskPaused, Reason: "the store was restored (entries lost: 1, owed effects dropped: 0)"}))
-	if _, err := s.write.ExecContext(t.Context(), "PRAGMA user_version = 11"); err != nil {
+	if _, err := s.write.ExecContext(t.Context(), "DROP INDEX task_over; PRAGMA user_version = 11"); err != nil {
 		t.Fatal(err)
 	}
 	s = openAt(t, path)

@@ -12,7 +12,7 @@ const applicationID = 0x4f726e67
 // schemaMigrations returns the steps from each version of the schema to the next. Their number is the
 // version. Published steps never change: a new one is appended.
 func schemaMigrations() []migration {
-	return []migration{{schema1, nil}, {schema2, nil}, {schema3, nil}, {schema4, nil}, {schema5, nil}, {schema6, nil}, {schema7, nil}, {schema8, linkRows}, {schema9, nil}, {schema10, refoldRecords}, {schema11, nil}, {schema12, refoldRecords}}
+	return []migration{{schema1, nil}, {schema2, nil}, {schema3, nil}, {schema4, nil}, {schema5, nil}, {schema6, nil}, {schema7, nil}, {schema8, linkRows}, {schema9, nil}, {schema10, refoldRecords}, {schema11, nil}, {schema12, refoldRecords}, {schema13, nil}}
 }
 
 // SchemaVersion returns the version of the schema that this program writes.
@@ -189,6 +189,10 @@ const schema11 = `
 
 // schema12 is the first version in which a record has the cause of its pause, and names every effect that was given up.
 const schema12 = ``
+
+// schema13 finds tasks by the time at which they were over.
+const schema13 = `
+	CREATE INDEX task_over ON task (fold->>'$.current_visit.since') WHERE over = 1 AND deleted = 0;`
 
 // migrateSchema brings the schema to the newest version, with one transaction for each step.
 func migrateSchema(ctx context.Context, b transactor, steps []migration) error {

@@ -74,7 +74,12 @@ func (s *Store) queryNamed(where string, args ...any) ([]task.Named, error) {
 func (s *Store) EachTask(f task.Filter, yield func(fold []byte) error) error {
 	query, args := "SELECT CAST(fold AS BLOB) FROM task WHERE deleted = 0", []any(nil)
 	if !f.All && f.Status == "" {
-		query = "SELECT CAST(fold AS BLOB) FROM task WHERE n IN (SELECT n FROM task INDEXED BY task_open WHERE over = 0 AND deleted = 0)"
+		numbers := "SELECT n FROM task INDEXED BY task_open WHERE over = 0 AND deleted = 0"
+		if !f.OverSince.IsZero() {
+			numbers += " UNION ALL SELECT n FROM task INDEXED BY task_over WHERE over = 1 AND deleted = 0 AND fold->>'$.current_visit.since' >= ?"
+			args = append(args, f.OverSince.UTC().Format("2006-01-02T15:04:05")) // a prefix of the times in this second
+		}
+		query = "SELECT CAST(fold AS BLOB) FROM task WHERE n IN (" + numbers + ")"
 	}
 	if f.Project != "" {
 		query, args = query+" AND project = ?", append(args, f.Project)

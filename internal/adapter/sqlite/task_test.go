@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -67,6 +68,9 @@ func TestEachTask(t *testing.T) {
 		want   []task.ID
 	}{
 		"those that are not over":       {task.Filter{}, []task.ID{id(6), id(1), id(2), id(3), id(7)}},
+		"and those over since then":     {task.Filter{OverSince: start.Add(2 * time.Second)}, []task.ID{id(6), id(1), id(2), id(3), id(4), id(7)}},
+		"and those over since later":    {task.Filter{OverSince: start.Add(3 * time.Second)}, []task.ID{id(6), id(1), id(2), id(3), id(7)}},
+		"of a project, over since then": {task.Filter{OverSince: start.Add(2 * time.Second), Project: "q"}, []task.ID{id(7)}},
 		"all":                           {task.Filter{All: true}, []task.ID{id(6), id(1), id(2), id(3), id(4), id(7)}},
 		"of a project":                  {task.Filter{Project: "q"}, []task.ID{id(7)}},
 		"in a status":                   {task.Filter{Status: "working"}, []task.ID{id(3)}},

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // A Project is a repository whose tasks share a pool of workspaces.
@@ -177,7 +178,8 @@ func validName(s string) bool {
 
 // A Filter selects tasks. Its zero value selects all that are not over.
 type Filter struct {
-	Project string // "" for every project
-	Status  string // "" for every status
-	All     bool   // include those that are over
+	Project   string    // "" for every project
+	Status    string    // "" for every status
+	All       bool      // include those that are over
+	OverSince time.Time // include those that came to their state then or later, unless it is zero
 }

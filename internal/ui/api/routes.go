@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -36,6 +37,9 @@ func ofAttempt() param {
 func newestOf() param { return param{name: "role", about: "the newest attempt of this role"} }
 func withAll() param {
 	return param{name: "all", about: "1: those that are over, too"}
+}
+func withRecent() param {
+	return param{name: "all", about: fmt.Sprintf("1: those that are over, too; %s: those that were over in the last %d days", wire.Recent, wire.RecentDays)}
 }
 func afterSeq() param {
 	return param{name: "after", about: "only what came after this seq", kind: "integer"}
@@ -89,7 +93,7 @@ func attemptRoutes() []route {
 func stateRoutes() []route {
 	return []route{
 		{method: "GET", path: wire.PathState, who: everyone, summary: "Everything at a glance, now or as it was after a row of the journal",
-			query: []param{ofProject(), onlyTask(), withAll(), {name: "at", about: "as it was after this row of the journal", kind: "integer"}},
+			query: []param{ofProject(), onlyTask(), withRecent(), {name: "at", about: "as it was after this row of the journal", kind: "integer"}},
 			work:  handleRaw[overview.State]((*Server).serveState)},
 		{method: "GET", path: wire.PathStateSummary, who: everyone, summary: "What a status line shows: how many agents work and what waits",
 			query: []param{ofProject(), {name: "task", about: "and how the task with this whole id is"}}, work: handleQuery((*Server).readStatusLine)},
@@ -97,7 +101,7 @@ func stateRoutes() []route {
 		{method: "GET", path: wire.PathStateTasks, who: everyone, summary: "The tasks as a table shows them, in order of creation",
 			query: []param{ofProject(), withAll(), {name: "status", about: "only tasks in this state"}}, work: handleQuery((*Server).listTaskLines)},
 		{method: "GET", path: wire.PathStateEvents, who: everyone, summary: "What becomes of a state: what happens quickly is told together, nothing is left out",
-			query: []param{ofProject(), onlyTask(), withAll(), afterRow()}, work: handleStream[overview.Change](wire.EventChange, (*Server).stateEvents)},
+			query: []param{ofProject(), onlyTask(), withRecent(), afterRow()}, work: handleStream[overview.Change](wire.EventChange, (*Server).stateEvents)},
 		{method: "GET", path: wire.PathStats, who: everyone, summary: "What became of tasks and what they cost, by group",
 			query: []param{ofProject(), {name: "by", about: "harness (the default), model, workflow, role, prompt, project or day"}, {name: "since", about: "only tasks that were created at this time or later (RFC 3339)"}},
 			work:  handleQuery((*Server).readStats)},

@@ -54,13 +54,17 @@ func (s *Server) listMoves(*http.Request) (wire.Moves, error) {
 type stateQuery struct {
 	project string
 	task    task.ID
-	all     bool
+	all     bool      // include finished tasks
+	since   time.Time // include those that finished then or later, unless it is zero
 	at      int64
 }
 
 func parseStateQuery(r *http.Request) (stateQuery, error) {
 	q := r.URL.Query()
 	s := stateQuery{project: q.Get(wire.ParamProject), task: task.ID(q.Get(wire.ParamTask)), all: q.Get(wire.ParamAll) == "1"}
+	if q.Get(wire.ParamAll) == wire.Recent {
+		s.since = recentAt(time.Now())
+	}
 	text := q.Get(wire.ParamAt)
 	if text == "" {
 		return s, nil
@@ -78,10 +82,18 @@ func (s *stateQuery) matchesTask(t *task.Task) bool {
 	return (s.project == "" || s.project == t.Project) && (s.task == "" || s.task == t.ID)
 }
 
-// matchesRow reports whether a row is selected. A finished task is selected only if it still needs somebody, by the
-// same rule in every response.
+// recentAt returns the time at which the tasks begin that had finished lately at a time.
+func recentAt(at time.Time) time.Time { return at.AddDate(0, 0, -wire.RecentDays) }
+
+// finishedLately reports whether a task is selected because it finished lately, if it finished.
+func (s *stateQuery) finishedLately(since time.Time) bool {
+	return !s.since.IsZero() && !since.Before(s.since)
+}
+
+// matchesRow reports whether a row is selected. A finished task is selected if it still needs somebody, by the same
+// rule in every response, or if the query asks for it.
 func (s *stateQuery) matchesRow(r *overview.Row, t *task.Task) bool {
-	return s.all || r.Kind != workflow.Terminal || r.Wants != "" && len(t.Pending)+len(t.Attempts) > 0
+	return s.all || s.finishedLately(r.Since) || r.Kind != workflow.Terminal || r.Wants != "" && len(t.Pending)+len(t.Attempts) > 0
 }
 
 // serveState sends the whole state, now or after a row.
@@ -157,7 +169,7 @@ func (s *Server) readSelected(want stateQuery) ([]*record, error) {
 		}
 		return []*record{{Task: t}}, nil
 	}
-	tasks, err := s.readRecords(task.Filter{Project: want.project, All: want.all})
+	tasks, err := s.readRecords(task.Filter{Project: want.project, All: want.all, OverSince: want.since})
 	if err == nil && !want.all {
 		tasks, err = s.withUnsettled(tasks, want)
 	}
@@ -168,7 +180,7 @@ func (s *Server) readSelected(want stateQuery) ([]*record, error) {
 func (s *Server) withUnsettled(tasks []*record, want stateQuery) ([]*record, error) {
 	late, err := s.Tasks.UnsettledFinished()
 	for i := range late {
-		if t := &late[i]; want.matchesTask(t) {
+		if t := &late[i]; want.matchesTask(t) && !want.finishedLately(t.Since) { // those are there
 			tasks = append(tasks, &record{Task: *t})
 		}
 	}
@@ -221,6 +233,9 @@ func (s *Server) stateAt(ctx context.Context, want stateQuery) (overview.State, 
 	}
 	if past.row > 0 {
 		out.Row, out.At = past.row, past.at
+	}
+	if !want.since.IsZero() {
+		want.since = recentAt(out.At)
 	}
 	out.Tasks = []overview.Row{}
 	for _, t := range past.order {

@@ -74,7 +74,7 @@ func TestAStateIsEverythingAtOneMoment(t *testing.T) {
 		t.Fatal(got.text)
 	}
 	r.settle()
-	for query, want := range map[string]string{"": "a c", "?all=1": "a b c", "?project=p": "a", "?project=p&all=1": "a b", "?project=q": "c", "?project=nope": "", "?all=0": "a c"} {
+	for query, want := range map[string]string{"": "a c", "?all=1": "a b c", "?project=p": "a", "?project=p&all=1": "a b", "?all=recent": "a b c", "?project=p&all=recent": "a b", "?project=q": "c", "?project=nope": "", "?all=0": "a c"} {
 		if got := r.steady(query); names(got) != want || len(got.Projects) != 2 || got.Version != "1.2.3" || got.Paused || got.At.IsZero() {
 			t.Errorf("%s: %s, %+v", query, names(got), got)
 		}
@@ -84,7 +84,7 @@ func TestAStateIsEverythingAtOneMoment(t *testing.T) {
 	}
 	last, err := r.store.LastRow()
 	must(t, err)
-	for _, query := range []string{"?", "?all=1&", "?project=p&", "?project=p&all=1&"} {
+	for _, query := range []string{"?", "?all=1&", "?all=recent&", "?project=p&", "?project=p&all=1&"} {
 		now, then := r.steady(query), r.steady(fmt.Sprintf("%sat=%d", query, last))
 		if diff := same(now, then); diff != "" || then.Row != last || now.Row != last {
 			t.Errorf("%s row %d: %s", query, then.Row, diff)

@@ -163,7 +163,7 @@ func (s *FakeStore) EachTask(f task.Filter, yield func(fold []byte) error) error
 	defer s.mu.Unlock()
 	for i := range s.Tasks {
 		t := &s.Tasks[i]
-		if f.Project != "" && f.Project != t.Project || f.Status != "" && f.Status != t.Status || !f.All && f.Status == "" && s.isOver(t) {
+		if f.Project != "" && f.Project != t.Project || f.Status != "" && f.Status != t.Status || !f.All && f.Status == "" && s.isOver(t) && (f.OverSince.IsZero() || t.Since.Before(f.OverSince)) {
 			continue
 		}
 		fold, err := json.Marshal(t)

@@ -17,6 +17,7 @@ type StateQuery struct {
 	Project string // "" for all
 	Task    string // the whole id of the only task; "" for all
 	All     bool   // include finished tasks
+	Recent  bool   // include those that finished in the last wire.RecentDays days
 	At      int64  // as it was after this row of the journal, 0 for now
 }
 
@@ -28,8 +29,11 @@ func (s StateQuery) queryValues() url.Values {
 	if s.Task != "" {
 		q.Set(wire.ParamTask, s.Task)
 	}
-	if s.All {
+	switch {
+	case s.All:
 		q.Set(wire.ParamAll, "1")
+	case s.Recent:
+		q.Set(wire.ParamAll, wire.Recent)
 	}
 	if s.At > 0 {
 		q.Set(wire.ParamAt, strconv.FormatInt(s.At, 10))

@@ -11,6 +11,7 @@ import (
 	"orange/internal/core/workflow"
 	"orange/internal/ui/client"
 	"orange/internal/view/overview"
+	"orange/internal/wire"
 )
 
 func (s *Site) boardRoutes(mux *http.ServeMux) {
@@ -56,10 +57,10 @@ const (
 func filterOf(q url.Values) filter {
 	f := filter{Project: emptyIfLonger(q.Get("project"), maxSearch), Search: emptyIfLonger(q.Get("q"), maxSearch), Wanted: q.Get("wanted") == "1", Full: emptyIfLonger(q.Get("full"), maxSearch)}
 	switch scope := overview.Scope(q.Get("scope")); scope {
-	case overview.Done, overview.All:
+	case overview.Active, overview.Done, overview.All:
 		f.Scope = scope
 	default:
-		f.Scope = overview.Active
+		f.Scope = overview.Current
 	}
 	switch group := overview.Grouping(q.Get("group")); group {
 	case overview.ProjectRows, overview.StatusGroup:
@@ -90,7 +91,7 @@ func (f *filter) queryValues() url.Values {
 	set("q", f.Search)
 	set("full", f.Full)
 	set("group", string(f.Group))
-	if f.Scope != overview.Active {
+	if f.Scope != overview.Current {
 		set("scope", string(f.Scope))
 	}
 	if f.Wanted {
@@ -115,15 +116,15 @@ func (f *filter) rowChoice() overview.Choice {
 	return overview.Choice{Scope: f.Scope, Project: f.Project, Search: f.Search, Wanted: f.Wanted}
 }
 
-// stateQuery returns the query for the state that the filter needs.
+// stateQuery returns the query for the state that the filter needs. The state has the tasks of all projects, because
+// the inbox counts them.
 func (f *filter) stateQuery() client.StateQuery {
-	return client.StateQuery{Project: f.Project, All: f.Scope != overview.Active, At: f.AtRow}
+	return client.StateQuery{All: f.Scope == overview.Done || f.Scope == overview.All, Recent: f.Scope == overview.Current, At: f.AtRow}
 }
 
 func (s *Site) serveBoard(w http.ResponseWriter, r *http.Request) {
 	f := filterOf(r.URL.Query())
 	seen := f.stateQuery()
-	seen.Project = "" // the inbox count covers all projects
 	state, err := s.o.API.ReadState(r.Context(), seen)
 	if err != nil {
 		s.writeError(w, r, err)
@@ -135,15 +136,15 @@ func (s *Site) serveBoard(w http.ResponseWriter, r *http.Request) {
 		d.Last, d.Paused, d.Wants = max(now.Row, state.Row), now.Paused, now.Wants
 	} else {
 		d.Topic, d.Query = "board", f.queryValues().Encode()
-		s.recent.storeState(&state, seen.All)
+		s.recent.storeState(&state, seen)
 	}
 	d.linkMoments()
 	if moves, err := s.o.API.ReadMoves(r.Context()); err == nil { // the slider works without
 		d.Ticks = ticks{d.Last, moves.Rows}
 	}
-	open := f
-	open.Scope = overview.All
-	d.Closed = open.addressAt(f.AtRow)
+	closed := f
+	closed.Scope = overview.Done
+	d.Closed = closed.addressAt(f.AtRow)
 	for _, p := range state.Projects {
 		d.Projects = append(d.Projects, p.Name)
 	}
@@ -212,10 +213,10 @@ func (f *filter) columnOf(r *overview.Row) string {
 func (f *filter) orderOf(r *overview.Row) int64 {
 	const afterAll = int64(1) << 50
 	switch {
-	case f.Group != overview.NoGroups:
-	case r.Wants.WaitsForPerson() && !r.Asked.IsZero():
+	case f.Group == overview.ProjectRows:
+	case f.Group == overview.NoGroups && r.Wants.WaitsForPerson() && !r.Asked.IsZero():
 		return r.Asked.UnixMilli()
-	case r.Wants != "":
+	case f.Group == overview.NoGroups && r.Wants != "":
 		return r.Created.UnixMilli() + afterAll
 	case r.Kind == workflow.Terminal: // the latest first
 		return -r.Since.UnixMilli()
@@ -248,6 +249,9 @@ func (d boardData) FullLink(name string) string {
 	f.Full = name
 	return f.addressAt(f.AtRow)
 }
+
+// RecentDays returns for how many days a task that closed stays on the board.
+func (d boardData) RecentDays() int { return wire.RecentDays }
 
 // ProjectChosen returns the project of the filter.
 func (d boardData) ProjectChosen() string { return d.Project }

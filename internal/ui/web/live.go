@@ -44,7 +44,7 @@ func (s *Site) serveLive(w http.ResponseWriter, r *http.Request) {
 	}
 	v := &viewer{s: s, w: w, flush: flusher, topic: r.URL.Query().Get("topic"), filter: filterOf(r.URL.Query()), page: s.pages["board"], csrf: s.csrfOf(r)}
 	if v.topic == "board" {
-		if v.state, err = s.stateOf(r.Context(), v.filter.stateQuery().All, after); err != nil {
+		if v.state, err = s.stateOf(r.Context(), v.stateQuery(), after); err != nil {
 			s.writeError(w, r, err)
 			return
 		}
@@ -81,31 +81,31 @@ func (s *Site) rowAfter(r *http.Request) (int64, error) {
 type stateCache struct {
 	mu    sync.Mutex
 	state overview.State
-	all   bool
+	seen  client.StateQuery // what selected it
 }
 
-func (m *stateCache) storeState(state *overview.State, all bool) {
+func (m *stateCache) storeState(state *overview.State, seen client.StateQuery) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.state, m.all = *state, all
+	m.state, m.seen = *state, seen
 }
 
-// findState returns the cached state if it is the one at row.
-func (m *stateCache) findState(all bool, row int64) (overview.State, bool) {
+// findState returns the cached state if it is the one that a query selects at row.
+func (m *stateCache) findState(seen client.StateQuery, row int64) (overview.State, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := m.state
 	out.Tasks = slices.Clone(out.Tasks)
-	return out, row > 0 && m.all == all && out.Row == row
+	return out, row > 0 && m.seen == seen && out.Row == row
 }
 
 // stateOf returns a state to which the changes after a row can be applied. The state may be newer than
 // the row: applying a change twice has no effect.
-func (s *Site) stateOf(ctx context.Context, all bool, after int64) (overview.State, error) {
-	if state, ok := s.recent.findState(all, after); ok {
+func (s *Site) stateOf(ctx context.Context, seen client.StateQuery, after int64) (overview.State, error) {
+	if state, ok := s.recent.findState(seen, after); ok {
 		return state, nil
 	}
-	return s.o.API.ReadState(ctx, client.StateQuery{All: all})
+	return s.o.API.ReadState(ctx, seen)
 }
 
 // pingEvery is the interval of the pings that keep a connection alive.
@@ -125,7 +125,7 @@ func (s *Site) streamChanges(ctx context.Context, v *viewer, after int64) {
 			return ctx.Err()
 		}
 	}
-	seen := client.StateQuery{All: v.topic == "board" && v.filter.stateQuery().All}
+	seen := v.stateQuery()
 	go func() { // if the stream breaks, the page reconnects and shows that it did
 		ended <- s.o.API.FollowState(ctx, client.FollowOptions{StateQuery: seen, After: after, Lost: func(error) { stop() }, Change: take})
 		close(ended)
@@ -165,6 +165,14 @@ type viewer struct {
 	paused *bool
 	csrf   string
 	mark   int64 // of the kanban board that the page shows
+}
+
+// stateQuery returns the query for the state whose changes the page needs.
+func (v *viewer) stateQuery() client.StateQuery {
+	if v.topic != "board" {
+		return client.StateQuery{}
+	}
+	return v.filter.stateQuery()
 }
 
 // A fragment is the HTML of a card, and where the card belongs.

@@ -44,19 +44,23 @@ func newBoardBackend(t *testing.T) *backend {
 }
 
 func TestBoard(t *testing.T) {
-	h := newEnv(t, newBoardBackend(t))
+	w := newBoardBackend(t)
+	w.add(task.Task{ID: "Z0000000000000000000z", Project: "shop", Branch: "new", Summary: "Just over", Status: "done"})
+	w.Change("Z0000000000000000000z", func(t *task.Task) { t.Since = time.Now() })
+	h := newEnv(t, w)
 	v := h.visitor(t)
 	tests := map[string]struct {
 		path  string
 		want  []string
 		never []string
 	}{
-		"what is not over, in the order of the workflow": {"/?group=status", []string{"Fix the login form", "Make the search faster", `data-col="pending"`, `data-col="done"`, "#12", "checks passed", "3 commits", ">+40<", ">−7<", "$1.42", "Review<span", `data-m="working done cancelled" data-n="working done cancelled"`, `data-drag="status"`}, []string{"Long over"}},
-		"who must act":                            {"/", []string{`data-col="need"`, ">Needs you<", ">Agents at work<", ">Waiting<", `href="/inbox?item=` + askingTask, `href="/?scope=all">Show closed tasks`, `form="start-` + pendingTask, ">worker at work<", ">worker idle<"}, []string{"Long over", `data-col="pending"`}},
-		"who must act, and what is over":          {"/?scope=all", []string{"Long over", `data-col="done"`}, []string{"Show closed tasks"}},
+		"what is not over, in the order of the workflow": {"/?group=status", []string{"Fix the login form", "Make the search faster", `data-col="pending"`, `data-col="done"`, "#12", "checks passed", "3 commits", ">+40<", ">−7<", "$1.42", "Review<span", `data-m="working done cancelled" data-n="working done cancelled"`, `data-drag="status"`, "Just over"}, []string{"Long over"}},
+		"what is open":                            {"/?scope=active", []string{"Fix the login form", `href="/?scope=done">Show all closed tasks`}, []string{"Long over", "Just over"}},
+		"who must act":                            {"/", []string{`data-col="need"`, ">Needs you<", ">Agents at work<", ">Waiting<", `href="/inbox?item=` + askingTask, `href="/?scope=done">Show all closed tasks`, "Just over", `form="start-` + pendingTask, ">worker at work<", ">worker idle<"}, []string{"Long over", `data-col="pending"`}},
+		"who must act, and what is over":          {"/?scope=all", []string{"Long over", "Just over", `data-col="done"`}, []string{"Show all closed tasks"}},
 		"a search":                                {"/?q=limit", []string{"Limit requests", `value="limit"`}, []string{"Fix the login form"}},
 		"a project":                               {"/?project=api", []string{"Limit requests", "<option selected>api"}, []string{"Fix the login form"}},
-		"what is over":                            {"/?scope=done", []string{"Long over"}, []string{"Fix the login form"}},
+		"what is over":                            {"/?scope=done", []string{"Long over", "Just over"}, []string{"Fix the login form"}},
 		"what waits for a person":                 {"/?wanted=1", []string{"Limit requests"}, []string{"Make the search faster"}},
 		"the history of what waits":               {"/?wanted=1&full=working", []string{`<input type="hidden" name="wanted" value="1">`, `<input type="hidden" name="full" value="working">`}, nil},
 		"columns by project":                      {"/?group=project", []string{`data-col="api"`, `data-col="shop"`}, []string{`data-col="pending"`, "data-drag"}},
@@ -772,8 +776,8 @@ func TestLiveFilter(t *testing.T) {
 
 // A task that ends stays on a board that shows what is over, and leaves any other.
 func TestLiveBoardOfWhatIsOver(t *testing.T) {
-	end := func(t *task.Task) { t.Status = "done" }
-	for query, stays := range map[string]bool{"": false, "&scope=all": true, "&scope=done": true} {
+	end := func(t *task.Task) { t.Status, t.Since = "done", time.Now() }
+	for query, stays := range map[string]bool{"": true, "&scope=active": false, "&scope=all": true, "&scope=done": true} {
 		w := newBoardBackend(t)
 		events := newEnv(t, w).visitor(t).listen(t, "/live?topic=board&group=status&after=5"+query, "")
 		next(t, events)

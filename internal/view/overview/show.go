@@ -15,11 +15,12 @@ import (
 // A Scope selects tasks by whether they are over.
 type Scope string
 
-// The scopes, in the order in which a key cycles through them.
+// The scopes.
 const (
-	Active Scope = "active" // not over
-	Done   Scope = "done"   // over
-	All    Scope = "all"
+	Active  Scope = "active" // not over
+	Done    Scope = "done"   // over
+	All     Scope = "all"
+	Current Scope = "current" // all of a state that leaves out what was over long ago
 )
 
 // A Choice selects and orders the rows that are shown.
