@@ -209,17 +209,17 @@ func (f *filter) columnOf(r *overview.Row) string {
 }
 
 // orderOf returns the number by which the cards of a column are sorted. Where people must act, the card that waits
-// longest is the first; tasks that were created and not started are the last of those that wait.
+// longest is the first; tasks that were created and not started are the last of those that wait. Closed tasks are the
+// last of all, the latest first.
 func (f *filter) orderOf(r *overview.Row) int64 {
 	const afterAll = int64(1) << 50
 	switch {
-	case f.Group == overview.ProjectRows:
 	case f.Group == overview.NoGroups && r.Wants.WaitsForPerson() && !r.Asked.IsZero():
 		return r.Asked.UnixMilli()
 	case f.Group == overview.NoGroups && r.Wants != "":
 		return r.Created.UnixMilli() + afterAll
-	case r.Kind == workflow.Terminal: // the latest first
-		return -r.Since.UnixMilli()
+	case r.Kind == workflow.Terminal:
+		return 3*afterAll - r.Since.UnixMilli()
 	}
 	return r.Created.UnixMilli()
 }

@@ -90,6 +90,10 @@ func TestBoard(t *testing.T) {
 	if a, b, c := strings.Index(body, `data-col="pending"`), strings.Index(body, `data-col="working"`), strings.Index(body, `data-col="reviewing"`); a < 0 || b < a || c < b {
 		t.Errorf("columns are at %d, %d and %d", a, b, c)
 	}
+	_, body = v.get("/?group=project&scope=all")
+	if open, latest, old := strings.LastIndex(body, ">Make the search faster<"), strings.Index(body, ">Just over<"), strings.Index(body, ">Long over<"); open < 0 || latest < open || old < latest {
+		t.Errorf("in a project an open task is at %d, what closed at %d, what closed before at %d", open, latest, old)
+	}
 }
 
 func TestTextIsText(t *testing.T) {
@@ -603,8 +607,16 @@ func TestTheBoardAndATaskShowWhatBlocksWhat(t *testing.T) {
 		Waiting: task.Waiting{Queued: true, Predecessors: []task.Predecessor{{ID: workingTask, Branch: "search", State: task.PredecessorOpen}}}})
 	const part = task.ID("H0000000000000000000h")
 	w.add(task.Task{ID: part, Project: "shop", Branch: "terms", Summary: "Say how", Status: "done", Setup: task.Setup{Parent: waiting}})
+	const first = task.ID("J0000000000000000000j")
+	w.add(task.Task{ID: first, Project: "shop", Branch: "prices", Summary: "Price it", Status: "working"})
+	for i := range 4 {
+		id := task.ID(fmt.Sprintf("K000000000000000000%dk", i))
+		w.add(task.Task{ID: id, Project: "shop", Branch: fmt.Sprint("sale-", i), Summary: "Sell less", Status: "pending", Setup: task.Setup{After: []task.ID{first}},
+			Waiting: task.Waiting{Queued: true, Predecessors: []task.Predecessor{{ID: first, Branch: "prices", State: task.PredecessorOpen}}}})
+	}
 	v := newEnv(t, w).visitor(t)
 	for path, want := range map[string]string{
+		"/tasks/" + string(first):                     "<summary><b>Unblocks:</b> 4 tasks</summary><a",
 		"/tasks/" + string(waiting) + "?tab=overview": "terms (H0000000, done)", "/tasks/" + string(part): "F0000000",
 		"/": ">after search<", "/?q=faster": "unblocks 1", "/tasks/" + string(waiting): "search (" + workingTask[:8] + ", open)", "/tasks/" + workingTask: "checkout (F0000000, pending)",
 	} {

@@ -65,7 +65,7 @@ type taskPage struct {
 	Tab      string
 	Tabs     []taskTab
 	Steps    []taskStep
-	Blocks   []taskFact // what keeps the task from going on, and what waits for it
+	Blocks   [][]taskFact // by name: what keeps the task from going on, and what waits for it
 	Drawing  template.HTML
 	Facts    []taskFact
 	Checks   []taskCheck

@@ -181,11 +181,20 @@ func (p *taskPage) relatedTasks() []taskFact {
 	return out
 }
 
-// describeBlock returns what keeps a task from going on, what waits for it, and its place in the landing queue.
-func (p *taskPage) describeBlock(v *wire.TaskDetails) []taskFact {
-	out := p.relatedTasks()
+// describeBlock returns what keeps a task from going on, what waits for it, and its place in the landing queue, with
+// facts of the same name together.
+func (p *taskPage) describeBlock(v *wire.TaskDetails) [][]taskFact {
+	facts := p.relatedTasks()
 	if text := v.DescribeLanding(); text != "" {
-		out = append(out, taskFact{"Landing", ansi.OneLine(text), ""})
+		facts = append(facts, taskFact{"Landing", ansi.OneLine(text), ""})
+	}
+	var out [][]taskFact
+	for _, f := range facts {
+		if last := len(out) - 1; last >= 0 && out[last][0].Name == f.Name {
+			out[last] = append(out[last], f)
+		} else {
+			out = append(out, []taskFact{f})
+		}
 	}
 	return out
 }
