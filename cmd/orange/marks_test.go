@@ -152,7 +152,7 @@ func TestTheTmuxOfAnAgentEndsWithItsAttempt(t *testing.T) {
 		t.Run(sessions, func(t *testing.T) {
 			t.Parallel()
 			s := openEnv(t, sessions)
-			script := s.write("pane", fmt.Sprintf(`
+			script := s.write("pane.sh", fmt.Sprintf(`
 echo $$ >%[1]s/pane
 env -u ORANGE_TOKEN %[2]s task cancel $ORANGE_TASK --yes >%[1]s/said.tmp 2>&1
 mv %[1]s/said.tmp %[1]s/said

@@ -152,17 +152,21 @@ next:
 	}
 }
 
+// middle is a function that scrolls an element into view and returns its middle.
+const middle = `(e) => { e.scrollIntoView({block: "nearest", inline: "nearest"}); const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + Math.min(r.height / 2, 60)]; }`
+
 // At returns the middle of an element, which is scrolled into view.
 func (b *Tab) At(selector string) (x, y float64) {
 	b.T.Helper()
-	p := Eval[[]float64](b, `(() => { const e = document.querySelector(`+"`"+selector+"`"+`); e.scrollIntoView({block: "nearest", inline: "nearest"}); const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + Math.min(r.height / 2, 60)]; })()`)
+	p := Eval[[]float64](b, fmt.Sprintf("(%s)(document.querySelector(%q))", middle, selector))
 	return p[0], p[1]
 }
 
-// Click waits for an element that can be seen, and clicks it with the mouse.
+// Click waits until the page is loaded and an element can be seen and is covered by no other, and clicks it with the
+// mouse. Before its styles are loaded, a page has its elements elsewhere.
 func (b *Tab) Click(selector string) {
 	b.T.Helper()
-	b.Wait(fmt.Sprintf("document.querySelector(%q)?.getClientRects().length", selector))
+	b.Wait(fmt.Sprintf(`document.readyState === "complete" && ((e) => e?.getClientRects().length && e.contains(document.elementFromPoint(...(%s)(e))))(document.querySelector(%q))`, middle, selector))
 	x, y := b.At(selector)
 	b.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y), chromedp.MouseClickXY(x, y))
 }
