@@ -40,7 +40,7 @@ func measureDecisions(r *report, _ string) error {
 	var name string
 	var allocs, against float64
 	for _, s := range list {
-		ask := func() { engine.Decide(def, s.task, s.sig) }
+		ask := func() { engine.Decide(def, &s.task, s.sig) }
 		allocs = max(allocs, testing.AllocsPerRun(200, ask))
 		took, err := alternateRounds(decideRounds, repeatDecision(ask), repeatDecision(hashBlock))
 		if err != nil {
@@ -90,7 +90,7 @@ func typicalSituations() ([]situation, error) {
 	for i := range list {
 		s := &list[i]
 		s.sig.At, s.sig.Artifacts.Sections = fresh.at, doc.Sections()
-		if d := engine.Decide(def, s.task, s.sig); (d.Verdict == engine.Refuse) != (i == 3) {
+		if d := engine.Decide(def, &s.task, s.sig); (d.Verdict == engine.Refuse) != (i == 3) {
 			return nil, fmt.Errorf("%s: the verdict is %s: %s", s.name, d.Verdict, d.Refused)
 		}
 	}

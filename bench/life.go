@@ -57,7 +57,7 @@ func (l *life) decideSignal(sig signal.Signal) {
 	}
 	l.at = l.at.Add(time.Second)
 	sig.At, sig.Artifacts.Sections, sig.Free = l.at, l.currentSections(), []string{l.free}
-	d := engine.Decide(l.def, l.task, sig)
+	d := engine.Decide(l.def, &l.task, sig)
 	if d.Refused != "" {
 		l.err = fmt.Errorf("the story of a task was refused in %s: %s", l.task.Status, d.Refused)
 		return

@@ -101,7 +101,7 @@ func measureShare(r *report, def *workflow.Definition) {
 func decideShare(def *workflow.Definition) float64 {
 	var inside time.Duration
 	calls := 0
-	timed := func(d *workflow.Definition, t task.Task, sig signal.Signal) engine.Decision {
+	timed := func(d *workflow.Definition, t *task.Task, sig signal.Signal) engine.Decision {
 		begin := time.Now()
 		out := engine.Decide(d, t, sig)
 		inside += time.Since(begin)

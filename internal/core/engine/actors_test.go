@@ -239,7 +239,7 @@ func TestARoleSpeaksThroughALiveAttemptOfItsOwn(t *testing.T) {
 				tt.change(&tk)
 			}
 			sig.Attempt = tt.attempt
-			d := engine.Decide(def, tk, sig)
+			d := engine.Decide(def, &tk, sig)
 			want := ""
 			if tt.refused != "" {
 				want = "working -> stuck: actor: " + tt.refused

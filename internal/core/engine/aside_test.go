@@ -419,7 +419,7 @@ type ledger struct {
 func (l *ledger) send(sig signal.Signal) engine.Decision {
 	l.now = l.now.Add(time.Duration(rapid.IntRange(1, 500).Draw(l.rt, "seconds")) * time.Second)
 	sig.At, sig.Free = l.now, []string{"p--1"}
-	d := engine.Decide(l.def, l.task, sig)
+	d := engine.Decide(l.def, &l.task, sig)
 	next, err := journal.Fold(l.task, d.Entries)
 	must(l.rt, err)
 	l.task, l.log = next, append(l.log, d.Entries...)

@@ -75,7 +75,7 @@ func Audit(def *workflow.Definition, entries []journal.Entry, seq int, merged st
 		if first.Seq > seq {
 			break
 		}
-		reasons := Decide(def, t, first.Signal(t.Visit)).Reasons
+		reasons := Decide(def, &t, first.Signal(t.Visit)).Reasons
 		next := t.Clone() // folding must not change what was decided
 		for i := range decision {
 			e := &decision[i]

@@ -27,7 +27,7 @@ func TestAuditNamesTheFirstDecisionThatDiffers(t *testing.T) {
 		{Kind: signal.Resume, Actor: task.Human},
 	} {
 		sig.At, sig.Rules = at.Add(time.Duration(i)*time.Minute), Rules
-		d := Decide(def, record, sig)
+		d := Decide(def, &record, sig)
 		if d.Refused != "" {
 			t.Fatal(d.Refused)
 		}

@@ -12,7 +12,7 @@ import (
 
 func BenchmarkDecide(b *testing.B) {
 	def := load(b, "orange")
-	created := engine.Decide(def, task.Task{}, signal.Signal{Kind: signal.Create, At: start, Actor: task.Human, Free: []string{"p--1"}, New: &signal.New{
+	created := engine.Decide(def, &task.Task{}, signal.Signal{Kind: signal.Create, At: start, Actor: task.Human, Free: []string{"p--1"}, New: &signal.New{
 		ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "s", Spawn: true,
 	}})
 	t, err := journal.Fold(task.Task{}, created.Entries)
@@ -46,7 +46,7 @@ func BenchmarkDecide(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if d := engine.Decide(def, c.t, sig); d.Verdict == "" {
+				if d := engine.Decide(def, &c.t, sig); d.Verdict == "" {
 					b.Fatal("no verdict")
 				}
 			}

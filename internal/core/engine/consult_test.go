@@ -165,7 +165,7 @@ func TestTheAskingRoleContinuesInItsMode(t *testing.T) {
 	r := consulting("architect", "dev")
 	r.Consult.Resume.Mode = "conflict"
 	sig := signal.Signal{Kind: signal.Exit, Actor: "engine", Role: "dev", Attempt: w.own().Number, Report: r, At: w.now, Rules: 1}
-	if d := engine.Decide(w.def, w.task, sig); d.Entries[0].ReturnTo != "dev-implement" {
+	if d := engine.Decide(w.def, &w.task, sig); d.Entries[0].ReturnTo != "dev-implement" {
 		t.Errorf("by the old rules the mode decides: %+v", d.Entries)
 	}
 }

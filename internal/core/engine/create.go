@@ -30,7 +30,7 @@ func (d *decider) createTask() Verdict {
 	}
 	e := d.newEntry(journal.TaskCreated)
 	e.Task, e.New, e.Workflow, e.WorkflowHash = n.ID, n, d.def.Name, d.def.Hash
-	d.t.Project = n.Project // effects need nothing else from a new record
+	d.t = &task.Task{Project: n.Project} // effects need nothing else from a new record
 	if v := d.takeEdgeWith(e, edge, Advance); v == Refuse {
 		return v
 	}
@@ -58,7 +58,7 @@ func (d *decider) startImmediately() Verdict {
 	}
 	created := d.entries[0]
 	d.entries = d.entries[:0]
-	*d.t = task.Task{}
+	d.t = &task.Task{}
 	d.pushEntry(created)
 	d.takeEventEdge(workflow.OnReady, "")
 	return Advance

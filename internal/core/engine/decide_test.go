@@ -84,7 +84,7 @@ func (w *world) send(sig signal.Signal) engine.Decision {
 		w.t.Fatal(err)
 	}
 	sig.Artifacts.Sections = doc.Sections()
-	d := engine.Decide(w.def, w.task, sig)
+	d := engine.Decide(w.def, &w.task, sig)
 	next, err := journal.Fold(w.task, d.Entries)
 	if err != nil {
 		w.t.Fatal(err)

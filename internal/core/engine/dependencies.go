@@ -168,7 +168,7 @@ func describeMoved(was, now []task.Predecessor) string {
 // recordPredecessors notes on the first entry of a decision what became of the tasks that this one is after, if the record
 // has something else. So the decision can be made again from the journal.
 func (d *decider) recordPredecessors(entries []journal.Entry) {
-	if now := d.sig.Predecessors; now != nil && len(entries) > 0 && !slices.Equal(now, d.task.Predecessors) {
+	if now := d.sig.Predecessors; now != nil && len(entries) > 0 && !slices.Equal(now, d.before.Predecessors) {
 		entries[0].Predecessors = now
 	}
 }

@@ -45,11 +45,11 @@ type Decision struct {
 // and a task that ends without a merge leaves the landing queue.
 const Rules = 4
 
-// Decide returns what sig means for t under def. A refusal has no entries.
-func Decide(def *workflow.Definition, t task.Task, sig signal.Signal) Decision {
-	d := &decider{def: definitionFor(def, &t, &sig), task: t, signal: sig, reasons: make([]Reason, 0, 8)}
-	d.t, d.sig = &d.task, &d.signal
-	d.sig.Rules = max(d.sig.Rules, d.t.Rules) // a record never goes back to older rules
+// Decide returns what sig means for t under def. A refusal has no entries. Decide does not change t.
+func Decide(def *workflow.Definition, t *task.Task, sig signal.Signal) Decision {
+	d := &decider{def: definitionFor(def, t, &sig), before: t, t: t, signal: sig, reasons: make([]Reason, 0, 2)}
+	d.sig = &d.signal
+	d.sig.Rules = max(d.sig.Rules, t.Rules) // a record never goes back to older rules
 	d.classifyLastMessage()
 	if v := d.checkSignal(); v != "" {
 		return d.buildDecision(v)
@@ -61,9 +61,9 @@ func Decide(def *workflow.Definition, t task.Task, sig signal.Signal) Decision {
 // decider is one run of Decide.
 type decider struct {
 	def     *workflow.Definition
-	task    task.Task
-	signal  signal.Signal
+	before  *task.Task // the record before the decision
 	t       *task.Task // the record after the entries so far
+	signal  signal.Signal
 	sig     *signal.Signal
 	env     workflow.Env
 	entries []journal.Entry
@@ -147,7 +147,7 @@ func (d *decider) checkSignal() Verdict {
 
 func (d *decider) buildDecision(v Verdict) Decision {
 	out := Decision{Verdict: v, Entries: d.entries, Reasons: d.reasons, Warning: d.handoverWarning()}
-	if len(out.Entries) > 0 && d.sig.Rules > d.task.Rules {
+	if len(out.Entries) > 0 && d.sig.Rules > d.before.Rules {
 		out.Entries[0].Rules = d.sig.Rules
 	}
 	if len(out.Entries) > 0 && (out.Entries[0].To == "" || slices.ContainsFunc(d.sig.Samples, func(s task.Sample) bool { return s.Foreign != "" })) {

@@ -118,7 +118,7 @@ func TestAMergedPullRequestEndsATaskOfTheBuiltIns(t *testing.T) {
 				t.Fatal(err)
 			}
 			sig.Kind, sig.To, sig.Word, sig.Actor = signal.Tracker, "", "pr:merged", task.Tracker
-			d := engine.Decide(def, tk, sig)
+			d := engine.Decide(def, &tk, sig)
 			if holds != (d.Verdict == engine.Advance) || holds && d.Entries[0].Type != journal.StatusChanged {
 				t.Errorf("%s, merged %v: %s %v", name, holds, d.Verdict, d.Reasons)
 			}

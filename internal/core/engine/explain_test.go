@@ -258,7 +258,7 @@ func TestWhateverHappensTheExplanationNamesAWay(t *testing.T) {
 			rt.Fatalf("no way is named: %+v", x.Cheapest)
 		}
 		if strings.HasPrefix(narrate.FormatCommand(x.Cheapest.Action), "orange task complete") && x.Cheapest.Edit == "" {
-			d := engine.Decide(p.def, p.task, signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Complete, At: p.now, Free: []string{"p--1"}})
+			d := engine.Decide(p.def, &p.task, signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Complete, At: p.now, Free: []string{"p--1"}})
 			if d.Verdict != engine.Advance {
 				rt.Fatalf("%s was named and is refused: %s", narrate.FormatCommand(x.Cheapest.Action), d.Refused)
 			}

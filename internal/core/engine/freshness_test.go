@@ -208,7 +208,7 @@ func TestATaskFileThatCannotBeReadOpensNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	sig.Artifacts.Problem = "it is a folder"
-	if d := engine.Decide(def, tk, sig); !strings.Contains(d.Refused, "gate: TASK.md cannot be read: it is a folder") {
+	if d := engine.Decide(def, &tk, sig); !strings.Contains(d.Refused, "gate: TASK.md cannot be read: it is a folder") {
 		t.Errorf("%s: %s", d.Verdict, d.Refused)
 	}
 }
@@ -219,11 +219,11 @@ func TestEvidenceMustHoldAndSaysHowItIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := engine.Decide(def, tk, sig); !strings.HasSuffix(d.Refused, "gate: merged: supposed not to be there") {
+	if d := engine.Decide(def, &tk, sig); !strings.HasSuffix(d.Refused, "gate: merged: supposed not to be there") {
 		t.Error(d.Refused)
 	}
 	sig.Evidence = nil
-	if d := engine.Decide(def, tk, sig); !strings.HasSuffix(d.Refused, "gate: merged: nobody could tell") {
+	if d := engine.Decide(def, &tk, sig); !strings.HasSuffix(d.Refused, "gate: merged: nobody could tell") {
 		t.Error(d.Refused)
 	}
 }

@@ -103,7 +103,7 @@ func TestTheSummaryOfAnyTaskAgreesWithItsExplanation(t *testing.T) {
 // is no such way, or because a person may not.
 func (p *player) movesAreKnown() {
 	for _, m := range explain.Summarize(p.def, p.task, signal.Signal{At: p.now}).Moves {
-		d := engine.Decide(p.def, p.task, signal.Signal{Kind: signal.Request, Actor: task.Human, To: m.To, At: p.now})
+		d := engine.Decide(p.def, &p.task, signal.Signal{Kind: signal.Request, Actor: task.Human, To: m.To, At: p.now})
 		if d.Verdict != engine.Refuse {
 			continue
 		}
@@ -124,7 +124,7 @@ func (p *player) answersAreTaken() {
 	if p.task.Deleted || p.def.WaitsForChildren(p.task.Status) {
 		return
 	}
-	d := engine.Decide(p.def, p.task, signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbAnswer, Note: "blue", At: p.now, Rules: engine.Rules})
+	d := engine.Decide(p.def, &p.task, signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbAnswer, Note: "blue", At: p.now, Rules: engine.Rules})
 	known := d.Verdict != engine.Refuse || slices.ContainsFunc(d.Reasons, func(r engine.Reason) bool { return r.Rule == engine.RuleActor && r.OK })
 	if g.Answers && !known || !g.Answers && d.Verdict != engine.Refuse {
 		p.rt.Fatalf("an answer is offered in %s: %v; it comes to %s %s", p.task.Status, g.Answers, d.Verdict, d.Refused)

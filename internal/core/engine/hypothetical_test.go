@@ -108,7 +108,7 @@ func TestARoleOfWhichNobodyLivesCannotAsk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := engine.Decide(def, tk, sig); d.Verdict != engine.Refuse || !strings.Contains(d.Refused, "no worker of this task is alive") {
+	if d := engine.Decide(def, &tk, sig); d.Verdict != engine.Refuse || !strings.Contains(d.Refused, "no worker of this task is alive") {
 		t.Errorf("%s: %s", d.Verdict, d.Refused)
 	}
 }

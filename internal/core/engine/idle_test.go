@@ -440,7 +440,7 @@ func TestAHypotheticalMessage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := engine.Decide(load(t, "orange"), record, sig)
+		d := engine.Decide(load(t, "orange"), &record, sig)
 		if d.Verdict != want || (d.Entries[0].WorkFailed != "") != (left == task.LeftQuestion) {
 			t.Errorf("%q: %s %+v", left, d.Verdict, d.Entries)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"orange/internal/core/journal"
 	"orange/internal/core/task"
@@ -68,7 +69,10 @@ func ConditionText(c task.Condition) string {
 
 // clipWords truncates an agent's text without splitting a character.
 func clipWords(s string) string {
-	return humanize.Prefix(strings.Join(strings.Fields(s), " "), maxDetail)
+	if strings.ContainsFunc(s, func(r rune) bool { return r != ' ' && unicode.IsSpace(r) }) || strings.Contains(s, "  ") || strings.TrimSpace(s) != s {
+		s = strings.Join(strings.Fields(s), " ")
+	}
+	return humanize.Prefix(s, maxDetail)
 }
 
 // endLimited ends an attempt at its provider's limit. This is not a crash: the agent is restarted when the limit ends.

@@ -56,8 +56,7 @@ func (d *decider) personChanged(f *board.Snapshot) bool {
 // the full limits.
 func (d *decider) resetForPerson() {
 	if d.personDecides() {
-		t, reset := resetCounters(d.def, d.t)
-		d.task, d.reset = *t, reset
+		d.t, d.reset = resetCounters(d.def, d.t)
 	}
 }
 

@@ -143,7 +143,7 @@ func TestOldReasonsStay(t *testing.T) {
 	sig := signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, CardSnapshot: face("To Do"), At: w.now}
 	for rules, want := range map[int]string{1: "the card is in To Do, without tags", 2: "dispatches reached its bound of 6 since a person last decided: the card is in To Do, without tags"} {
 		sig.Rules = rules
-		d := engine.Decide(w.def, w.task, sig)
+		d := engine.Decide(w.def, &w.task, sig)
 		if i := slices.IndexFunc(d.Entries, func(e journal.Entry) bool { return e.To == "halted" }); i < 0 || d.Entries[i].Reason != want {
 			t.Errorf("by rules %d: %+v", rules, d.Entries)
 		}

@@ -68,7 +68,7 @@ func (p *player) play(sig signal.Signal) {
 	p.surroundings(&sig)
 	engine.AddOrigin(p.def, &p.task, &sig)
 	before, told := asJSON(p.rt, p.task), asJSON(p.rt, sig)
-	d := engine.Decide(p.def, p.task, sig)
+	d := engine.Decide(p.def, &p.task, sig)
 	if !bytes.Equal(before, asJSON(p.rt, p.task)) {
 		p.rt.Fatalf("deciding about %s changed the record it was given", sig.Kind)
 	}
@@ -100,7 +100,7 @@ func (p *player) fromTheJournal(d engine.Decision) {
 	}
 	var kept []journal.Entry
 	must(p.rt, json.Unmarshal(asJSON(p.rt, d.Entries), &kept))
-	again := engine.Decide(p.def, p.task, kept[0].Signal(p.task.Visit))
+	again := engine.Decide(p.def, &p.task, kept[0].Signal(p.task.Visit))
 	if a, b := asJSON(p.rt, d.Entries), asJSON(p.rt, again.Entries); !bytes.Equal(a, b) {
 		p.rt.Fatalf("the journal tells it otherwise (%s):\n%s\n%s", again.Refused, a, b)
 	}
@@ -118,7 +118,7 @@ func (p *player) sameAgain(d engine.Decision, sig signal.Signal) {
 	var t2 task.Task
 	must(p.rt, json.Unmarshal(asJSON(p.rt, sig), &sig2))
 	must(p.rt, json.Unmarshal(asJSON(p.rt, p.task), &t2))
-	again := engine.Decide(second.read(p.rt, p.def.File, p.def.Text), t2, sig2)
+	again := engine.Decide(second.read(p.rt, p.def.File, p.def.Text), &t2, sig2)
 	if a, b := asJSON(p.rt, d), asJSON(p.rt, again); !bytes.Equal(a, b) {
 		p.rt.Fatalf("two decisions about the same:\n%s\n%s", a, b)
 	}
@@ -257,7 +257,7 @@ func must(t rapid.TB, err error) {
 
 func FuzzSignal(f *testing.F) {
 	def := load(f, "orange")
-	created := engine.Decide(def, task.Task{}, signal.Signal{Kind: signal.Create, At: start, Actor: task.Human, Free: []string{"p--1"}, New: &signal.New{
+	created := engine.Decide(def, &task.Task{}, signal.Signal{Kind: signal.Create, At: start, Actor: task.Human, Free: []string{"p--1"}, New: &signal.New{
 		ID: "000000000000000000001", Project: "p", Branch: "b", Summary: "s", Spawn: true,
 	}})
 	t, err := journal.Fold(task.Task{}, created.Entries)
@@ -272,7 +272,7 @@ func FuzzSignal(f *testing.F) {
 		if json.Unmarshal(data, &sig) != nil {
 			return
 		}
-		d := engine.Decide(def, t, sig)
+		d := engine.Decide(def, &t, sig)
 		if _, err := journal.Fold(t, d.Entries); err != nil {
 			ft.Fatal(err)
 		}

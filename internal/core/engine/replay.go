@@ -105,7 +105,7 @@ func Redecide(def *workflow.Definition, entries []journal.Entry) (Replayed, erro
 
 func redecideOne(def *workflow.Definition, t task.Task, recorded []journal.Entry, pinned bool) (RedecidedStep, error) {
 	first := &recorded[0]
-	d := Decide(def, t, first.Signal(t.Visit))
+	d := Decide(def, &t, first.Signal(t.Visit))
 	out := RedecidedStep{Seq: first.Seq, At: first.At, Signal: signal.Kind(first.Cause), Actor: first.Actor, From: t.Status}
 	want, err := comparableBytes(recorded, pinned)
 	if err != nil {

@@ -41,7 +41,7 @@ func TestWhatNoSignalMayBe(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			sig := ok
 			tt.sig(&sig)
-			if d := engine.Decide(def, tt.task, sig); d.Verdict != engine.Refuse || !strings.Contains(d.Refused, tt.want) || len(d.Entries) > 0 {
+			if d := engine.Decide(def, &tt.task, sig); d.Verdict != engine.Refuse || !strings.Contains(d.Refused, tt.want) || len(d.Entries) > 0 {
 				t.Errorf("%s: %q", d.Verdict, d.Refused)
 			}
 		})
@@ -76,7 +76,7 @@ func TestAVerbSelectsTheEdgeOfThatName(t *testing.T) {
 		}
 		sig.To, sig.Verb = "", tt.verb
 		sig.Artifacts.Sections = sectionsOf(t, everything("PASS"))
-		d := engine.Decide(def, tk, sig)
+		d := engine.Decide(def, &tk, sig)
 		if d.Verdict != engine.Advance || d.Entries[0].To != tt.to || d.Entries[0].Verb != tt.verb {
 			t.Errorf("%s: %s %s: %s to %v: %s", tt.workflow, tt.from, tt.verb, d.Verdict, d.Entries, d.Refused)
 		}
@@ -95,7 +95,7 @@ func TestOfSeveralEdgesForOneVerbTheFirstOpenOneIsTaken(t *testing.T) {
 			}
 			sig.To, sig.Verb = "", "complete"
 			sig.Artifacts.Sections = sectionsOf(t, everything(verdict))
-			if d := engine.Decide(def, tk, sig); d.Verdict != engine.Advance || d.Entries[0].To != to {
+			if d := engine.Decide(def, &tk, sig); d.Verdict != engine.Advance || d.Entries[0].To != to {
 				t.Errorf("%s in round %d: %s: %s", verdict, round+1, d.Verdict, d.Refused)
 			}
 		}

@@ -19,7 +19,7 @@ func TestAnAnswerResumesTheStepThatStopped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := engine.Decide(def, tk, sig)
+		d := engine.Decide(def, &tk, sig)
 		halted, err := journal.Fold(tk, d.Entries)
 		if err != nil || d.Verdict != engine.Halt || halted.Status != "halted" || halted.ReturnTo != step {
 			t.Fatalf("%s: %s in %s, back to %q: %v", step, d.Verdict, halted.Status, halted.ReturnTo, err)
@@ -27,7 +27,7 @@ func TestAnAnswerResumesTheStepThatStopped(t *testing.T) {
 		if s := halted.LastReport; s == nil || s.Role != step || s.Code != "BLOCKED" || s.Detail != "what is the port?" {
 			t.Errorf("%s: said %+v", step, s)
 		}
-		d = engine.Decide(def, halted, signal.Signal{
+		d = engine.Decide(def, &halted, signal.Signal{
 			Kind: signal.Request, At: start, Actor: task.Human, Verb: engine.VerbAnswer, Note: "8080", Free: []string{"p--1"},
 		})
 		if d.Verdict != engine.Advance || d.Entries[0].To != step {
@@ -49,7 +49,7 @@ func TestALoopOfStepsEndsByItself(t *testing.T) {
 	tk := task.Task{}
 	send := func(sig signal.Signal) engine.Verdict {
 		sig.At, sig.Free = start, []string{"p--1"}
-		d := engine.Decide(def, tk, sig)
+		d := engine.Decide(def, &tk, sig)
 		next, err := journal.Fold(tk, d.Entries)
 		if err != nil {
 			t.Fatal(err)
@@ -86,11 +86,11 @@ func TestAStepThatAPersonStartsWaits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tk, err = journal.Fold(tk, engine.Decide(def, tk, sig).Entries)
+	tk, err = journal.Fold(tk, engine.Decide(def, &tk, sig).Entries)
 	if _, live := tk.LiveAttempt("tester"); err != nil || tk.Status != "tester-ready" || live {
 		t.Fatalf("%s: %v", tk.Status, err)
 	}
-	d := engine.Decide(def, tk, signal.Signal{Kind: signal.Request, At: start, Actor: task.Human, Verb: "complete"})
+	d := engine.Decide(def, &tk, signal.Signal{Kind: signal.Request, At: start, Actor: task.Human, Verb: "complete"})
 	if d.Verdict != engine.Advance || d.Entries[0].To != "tester" || len(d.Entries[0].Started) != 1 {
 		t.Errorf("%s: %s", d.Verdict, d.Refused)
 	}

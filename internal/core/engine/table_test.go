@@ -48,7 +48,7 @@ func suppose(t *testing.T, def *workflow.Definition, body string, s engine.Assum
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := engine.Decide(def, tk, sig)
+	d := engine.Decide(def, &tk, sig)
 	after, err := journal.Fold(tk, d.Entries)
 	if err != nil {
 		t.Fatal(err)

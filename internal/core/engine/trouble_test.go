@@ -71,7 +71,7 @@ func TestTheEndOfTheWorkerInStuckIsMarked(t *testing.T) {
 func TestNoReviewBeginsWhileTaskFileCannotBeRead(t *testing.T) {
 	def := load(t, "orange-direct")
 	stuck := task.Task{ID: "000000000000000000001", Project: "p", Status: "stuck", Resources: task.Resources{Workspace: "p--1"}, Seq: 5, CurrentVisit: task.CurrentVisit{Visit: 4}}
-	d := engine.Decide(def, stuck, signal.Signal{
+	d := engine.Decide(def, &stuck, signal.Signal{
 		Kind: signal.Request, At: start, Actor: task.Human, To: "agent-review", Artifacts: signal.Artifacts{Problem: "it is a pipe"},
 	})
 	if d.Verdict != engine.Refuse || !strings.Contains(d.Refused, "it is a pipe") {

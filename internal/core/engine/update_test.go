@@ -168,7 +168,7 @@ func TestWhatMayBeCreatedAndWhere(t *testing.T) {
 	def := load(t, "orange")
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			d := engine.Decide(def, task.Task{}, signal.Signal{Kind: signal.Create, At: start, Actor: tt.actor, New: newTask(tt.change), Free: tt.free})
+			d := engine.Decide(def, &task.Task{}, signal.Signal{Kind: signal.Create, At: start, Actor: tt.actor, New: newTask(tt.change), Free: tt.free})
 			got, err := journal.Fold(task.Task{}, d.Entries)
 			if err != nil {
 				t.Fatal(err)
@@ -181,7 +181,7 @@ func TestWhatMayBeCreatedAndWhere(t *testing.T) {
 			}
 		})
 	}
-	if d := engine.Decide(def, task.Task{}, signal.Signal{Kind: signal.Create, At: start}); d.Refused != "the signal does not describe the task to create" {
+	if d := engine.Decide(def, &task.Task{}, signal.Signal{Kind: signal.Create, At: start}); d.Refused != "the signal does not describe the task to create" {
 		t.Errorf("%q", d.Refused)
 	}
 }
@@ -194,7 +194,7 @@ func TestAnImportTakesATaskAsItWas(t *testing.T) {
 		n.Counters = []task.Counter{{Name: "review_round", Value: 2}, {Name: "junk", Value: 9}}
 	})
 	sig := signal.Signal{Kind: signal.Import, At: start, Actor: task.Human, New: n}
-	d := engine.Decide(def, task.Task{}, sig)
+	d := engine.Decide(def, &task.Task{}, sig)
 	got, err := journal.Fold(task.Task{}, d.Entries)
 	if err != nil || d.Verdict != engine.Record {
 		t.Fatal(err, d.Refused)
@@ -216,7 +216,7 @@ func TestAnImportTakesATaskAsItWas(t *testing.T) {
 	} {
 		bad := sig
 		tt.change(&bad)
-		if d := engine.Decide(def, task.Task{}, bad); !strings.HasPrefix(d.Refused, tt.want) && !strings.Contains(d.Refused, tt.want) {
+		if d := engine.Decide(def, &task.Task{}, bad); !strings.HasPrefix(d.Refused, tt.want) && !strings.Contains(d.Refused, tt.want) {
 			t.Errorf("%s: %q", name, d.Refused)
 		}
 	}

@@ -24,7 +24,7 @@ func TestWhereAnActionCameFromIsCarriedThrough(t *testing.T) {
 	via := &signal.Via{Kind: signal.ViaSocket, PID: 4711, Program: "orange"}
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	create := signal.Signal{Kind: signal.Create, At: at, Actor: task.Human, New: &signal.New{ID: "A0000000000000000000a", Project: "p", Branch: "b", Summary: "s", Spawn: true}, Free: []string{"p--1"}}
-	born, err := journal.Fold(task.Task{}, engine.Decide(def, task.Task{}, create).Entries)
+	born, err := journal.Fold(task.Task{}, engine.Decide(def, &task.Task{}, create).Entries)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,9 +39,9 @@ func TestWhereAnActionCameFromIsCarriedThrough(t *testing.T) {
 		{"cancel", born, signal.Signal{Kind: signal.Request, Verb: "cancel", At: at, Actor: task.Human}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			without := engine.Decide(def, tt.t, tt.sig)
+			without := engine.Decide(def, &tt.t, tt.sig)
 			tt.sig.Via = via
-			with := engine.Decide(def, tt.t, tt.sig)
+			with := engine.Decide(def, &tt.t, tt.sig)
 			if len(with.Entries) == 0 || with.Entries[0].Via != via {
 				t.Fatalf("it is lost: %+v", with)
 			}

@@ -60,7 +60,7 @@ func (p *pastTask) decide(sig signal.Signal) {
 	}
 	sig.At, sig.Free, sig.Artifacts.Sections = p.at, []string{"p--1"}, doc.Sections()
 	sig.Evidence = []signal.Evidence{{Name: "merged", Holds: true}}
-	d := engine.Decide(p.def, p.task, sig)
+	d := engine.Decide(p.def, &p.task, sig)
 	if d.Refused != "" {
 		p.t.Fatal(d.Refused)
 	}

@@ -142,7 +142,7 @@ func (p *runPlan) planCreation(checks task.Checks) error {
 			p.create.Actor = e.By[0]
 		}
 	}
-	if d := engine.Decide(p.def, task.Task{}, p.create); d.Refused != "" {
+	if d := engine.Decide(p.def, &task.Task{}, p.create); d.Refused != "" {
 		return fmt.Errorf("no task of workflow %s can begin: %s", p.def.Name, d.Refused)
 	}
 	return nil

@@ -135,7 +135,7 @@ func (r *taskRun) submitSignal(sig *signal.Signal) bool {
 			sig.Children = r.plan.children
 		}
 	}
-	d := engine.Decide(r.plan.def, r.t, *sig)
+	d := engine.Decide(r.plan.def, &r.t, *sig)
 	for i := range d.Entries {
 		e := &d.Entries[i]
 		if err := journal.Apply(&r.t, e); err != nil {

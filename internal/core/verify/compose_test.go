@@ -132,7 +132,7 @@ func parseBuiltin(t *testing.T, name string) *workflow.Definition {
 
 // A counterexample that the engine does not play is an error, not a violation.
 func TestACounterexampleThatTheEngineDoesNotPlayIsAnError(t *testing.T) {
-	o := SearchOptions{Decide: func(def *workflow.Definition, t task.Task, sig signal.Signal) engine.Decision {
+	o := SearchOptions{Decide: func(def *workflow.Definition, t *task.Task, sig signal.Signal) engine.Decision {
 		sig.Free = nil // the search believes that no workspace is ever free
 		return engine.Decide(def, t, sig)
 	}}

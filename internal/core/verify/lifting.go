@@ -254,7 +254,7 @@ func (v *TasksViolation) Replay(def *workflow.Definition) error {
 			return fmt.Errorf("step %d lands task %d, whose candidate did not pass its checks", i+1, st.Task)
 		}
 		for _, sig := range st.Signals {
-			next, err := journal.Fold(t, engine.Decide(def, t, sig).Entries)
+			next, err := journal.Fold(t, engine.Decide(def, &t, sig).Entries)
 			if err != nil {
 				return err
 			}

@@ -39,7 +39,7 @@ func (s Scenario) Play(def *workflow.Definition) (states []string, differs error
 	var t task.Task
 	for i, st := range s.Steps {
 		for _, sig := range st.Signals {
-			d := engine.Decide(def, t, sig)
+			d := engine.Decide(def, &t, sig)
 			next, err := journal.Fold(t, d.Entries)
 			if err != nil {
 				return states, err

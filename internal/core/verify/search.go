@@ -20,6 +20,7 @@ type search struct {
 	labels    []taskfile.LabelField
 	key       []byte
 	acts      []action
+	record    task.Task // the record that the engine decides about: a world stays on the stack
 	decisions int
 	used      []bool // edges of the file that were taken, by edge and state
 	tracing   bool   // record every signal

@@ -148,7 +148,8 @@ func (s *search) newSignal(w *world, a *action) signal.Signal {
 // decideAndFold calls the engine and folds its entries into the world.
 func (s *search) decideAndFold(w *world, sig signal.Signal) outcome {
 	s.decisions++
-	d := s.o.Decide(s.m.def, w.t, sig)
+	s.record = w.t
+	d := s.o.Decide(s.m.def, &s.record, sig)
 	o := outcome{entries: d.Entries, verdict: d.Verdict, refused: d.Refused, signal: sig}
 	if s.tracing {
 		o.told = []signal.Signal{sig}

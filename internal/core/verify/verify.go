@@ -86,7 +86,7 @@ type SearchOptions struct {
 	PendingLimit int          // effects that may be pending while an actor requests another move; 0: DefaultPendingLimit
 	First        bool         // stop at the first violation
 	Full         bool         // distinguish worlds that can do the same: slower, with the same result
-	Decide       func(*workflow.Definition, task.Task, signal.Signal) engine.Decision
+	Decide       func(*workflow.Definition, *task.Task, signal.Signal) engine.Decision
 	Progress     func(Progress) // called from time to time; may be nil
 	Stop         func() bool    // called from time to time, returns whether to stop; may be nil
 

@@ -136,7 +136,7 @@ func (r *Runtime) needsCode(def *workflow.Definition, t *task.Task, sig signal.S
 	r.pool.mu.Lock()
 	sig.Free, sig.Busy = r.pool.freeWorkspaces(p.Name), r.pool.atOne.busyGroups(p.Name, t.ID)
 	r.pool.mu.Unlock()
-	for _, e := range engine.Decide(def, *t, sig).Entries {
+	for _, e := range engine.Decide(def, t, sig).Entries {
 		if slices.ContainsFunc(e.Effects, merges) {
 			return true
 		}

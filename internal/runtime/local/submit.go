@@ -162,7 +162,7 @@ func (r *Runtime) decideWithPool(def *workflow.Definition, project string, t tas
 	r.pool.mu.Lock()
 	defer r.pool.mu.Unlock()
 	sig.Free, sig.Busy = r.pool.freeWorkspaces(project), r.pool.atOne.busyGroups(project, t.ID)
-	d := engine.Decide(def, t, sig)
+	d := engine.Decide(def, &t, sig)
 	h := workspaceHold{pool: &r.pool}
 	for i := range d.Entries {
 		if name := d.Entries[i].BindWorkspace; name != "" {

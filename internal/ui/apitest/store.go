@@ -306,7 +306,7 @@ func (e *DecidingEngine) decide(def *workflow.Definition, t task.Task, sig signa
 	first, entries := engine.Decision{}, []journal.Entry(nil)
 	for range 20 {
 		sig.At, sig.Free, sig.Evidence = e.Now(), []string{"pool--1"}, []signal.Evidence{{Name: workflow.Merged, Holds: true}}
-		d := engine.Decide(def, t, sig)
+		d := engine.Decide(def, &t, sig)
 		if len(entries) == 0 {
 			first = d
 		}

@@ -39,7 +39,7 @@ func lived(t *testing.T, w *env) []journal.Entry {
 		{Kind: signal.Request, Actor: "worker", Attempt: 1, To: "working", Artifacts: signal.Artifacts{Sections: doc.Sections()}},
 	} {
 		sig.At, sig.Rules = now().Add(time.Duration(i-10)*time.Minute), engine.Rules
-		d := engine.Decide(def, record, sig)
+		d := engine.Decide(def, &record, sig)
 		if d.Refused != "" {
 			t.Fatal(d.Refused)
 		}

@@ -130,7 +130,7 @@ func (f *decideFlags) decideHypothetical(deps Deps, name string) (decision, erro
 	if err != nil {
 		return decision{}, exitError{code: exitUsage, err: err}
 	}
-	d := engine.Decide(def, t, sig)
+	d := engine.Decide(def, &t, sig)
 	after, err := journal.Fold(t, d.Entries)
 	if err != nil {
 		return decision{}, fmt.Errorf("fold the decision: %w", err)
