@@ -37,7 +37,7 @@ func (d *decider) decideOnNotice() Verdict {
 			changed = d.turnEnded(&now, a.Condition)
 		}
 		if changed {
-			e.Condition, e.Role, e.Reason = &now, a.Role, ConditionText(now)
+			e.Condition, e.Role, e.Reason = &now, a.Role, conditionText(now)
 		}
 	}
 	if u := d.sig.Usage; u != nil && u.Minus(a.Usage) != (task.Usage{}) {
@@ -55,8 +55,8 @@ func (d *decider) decideOnNotice() Verdict {
 	return d.finishWith(e, Record)
 }
 
-// ConditionText returns a condition with its details.
-func ConditionText(c task.Condition) string {
+// conditionText returns a condition with its details, as entries record it. People read Condition.Text.
+func conditionText(c task.Condition) string {
 	text := c.Name
 	if c.AsksPerson() {
 		text += ", with a question"

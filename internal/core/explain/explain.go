@@ -210,7 +210,7 @@ func (d *explainer) liveOwner(s *workflow.State, a task.Attempt) (who, why strin
 	}
 	switch c := a.Condition; c.Name {
 	case task.WaitingPermission, task.WaitingInput:
-		return aPerson, fmt.Sprintf("attempt %d of the %s is %s", a.Number, s.Role, engine.ConditionText(c))
+		return aPerson, fmt.Sprintf("attempt %d of the %s %s", a.Number, s.Role, c.Text())
 	case task.NotStarted, task.TurnFailed:
 		_, text := atTerminal(&a)
 		return aPerson, fmt.Sprintf("attempt %d: %s", a.Number, text)

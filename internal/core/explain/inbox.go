@@ -260,9 +260,9 @@ func (d *explainer) wantsAnswer() bool {
 func atTerminal(a *task.Attempt) (kind ItemKind, text string) {
 	switch c := a.Condition; c.Name {
 	case task.WaitingPermission:
-		return ItemPermission, fmt.Sprintf("the %s: %s", a.Role, engine.ConditionText(c))
+		return ItemPermission, "the " + a.Role + " " + c.Text()
 	case task.WaitingInput:
-		return ItemInput, fmt.Sprintf("the %s: %s", a.Role, engine.ConditionText(c))
+		return ItemInput, "the " + a.Role + " " + c.Text()
 	case task.NotStarted:
 		return ItemNotStarted, withReason("the "+a.Role+" has not started and its screen does not change", c.Detail)
 	case task.TurnFailed:

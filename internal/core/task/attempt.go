@@ -1,6 +1,9 @@
 package task
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // A Condition describes how a living attempt is doing. It is not a status: it does not move the task, but affects
 // deadlines and the inbox. The zero value is an agent at work.
@@ -35,20 +38,21 @@ const (
 // ConditionInfo is the row of a condition in the table of conditions.
 type ConditionInfo struct {
 	Name      string
-	Blocked   bool // the attempt cannot continue before somebody else acts
-	ForPerson bool // that somebody is a person, at its terminal
+	Words     string // what a person reads after the name of the role
+	Blocked   bool   // the attempt cannot continue before somebody else acts
+	ForPerson bool   // that somebody is a person, at its terminal
 }
 
 // Conditions lists the conditions. docs/OPERATIONS.md describes each.
 func Conditions() []ConditionInfo {
 	return []ConditionInfo{
-		{Name: Running},
-		{Name: Idle},
-		{Name: WaitingInput, Blocked: true, ForPerson: true},
-		{Name: WaitingPermission, Blocked: true, ForPerson: true},
-		{Name: Limited, Blocked: true},
-		{Name: NotStarted, Blocked: true, ForPerson: true},
-		{Name: TurnFailed, Blocked: true, ForPerson: true},
+		{Name: Running, Words: "at work"},
+		{Name: Idle, Words: "idle"},
+		{Name: WaitingInput, Words: "waits for input", Blocked: true, ForPerson: true},
+		{Name: WaitingPermission, Words: "asks for permission", Blocked: true, ForPerson: true},
+		{Name: Limited, Words: "at its usage limit", Blocked: true},
+		{Name: NotStarted, Words: "has not started", Blocked: true, ForPerson: true},
+		{Name: TurnFailed, Words: "failed its turn", Blocked: true, ForPerson: true},
 	}
 }
 
@@ -59,6 +63,26 @@ func findCondition(name string) (ConditionInfo, bool) {
 		}
 	}
 	return ConditionInfo{}, false
+}
+
+// Words returns the condition in words that follow the name of a role, without its details.
+func (c Condition) Words() string {
+	info, known := findCondition(cmp.Or(c.Name, Running))
+	switch {
+	case !known:
+		return c.Name
+	case c.AsksPerson():
+		return info.Words + ", with a question"
+	}
+	return info.Words
+}
+
+// Text returns the condition in words, with its details.
+func (c Condition) Text() string {
+	if c.Detail == "" {
+		return c.Words()
+	}
+	return c.Words() + ": " + c.Detail
 }
 
 // IsBlocked reports whether the attempt cannot continue before somebody else acts.

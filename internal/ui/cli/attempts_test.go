@@ -35,13 +35,13 @@ func TestTaskAttempts(t *testing.T) {
 		wire.Attempt{Number: 5, Role: "reviewer", Harness: "codex", Alive: true, Window: "review-1",
 			Condition: task.Condition{Name: task.Limited, Until: now().Add(time.Hour)}, Usage: &task.Usage{InputTokens: 1_234_000}},
 		wire.Attempt{Number: 6, Role: "fixer", Harness: "pi", Alive: true})
-	const want = `NUMBER  ROLE      HARNESS    CONDITION                            SINCE  TOKENS  COST    WINDOW
-1       worker    claude     exit 137                             3h     -       -       -
-2       worker    claude     exit 0                               2h     102k    $1.23   -
-3       reviewer  script:/x  lost                                 1h     7       -       -
-4       worker    codex      waiting-permission: may I run this?  1m     999     <$0.01  worker
-5       reviewer  codex      limited until 2026-03-04 13:00:00    -      1.2M    -       review-1
-6       fixer     pi         running                              -      -       -       -
+	const want = `NUMBER  ROLE      HARNESS    CONDITION                                     SINCE  TOKENS  COST    WINDOW
+1       worker    claude     exit 137                                      3h     -       -       -
+2       worker    claude     exit 0                                        2h     102k    $1.23   -
+3       reviewer  script:/x  lost                                          1h     7       -       -
+4       worker    codex      asks for permission: may I run this?          1m     999     <$0.01  worker
+5       reviewer  codex      at its usage limit until 2026-03-04 13:00:00  -      1.2M    -       review-1
+6       fixer     pi         at work                                       -      -       -       -
 `
 	if code := w.run(t, "task", "attempts", idOne); code != 0 {
 		t.Fatal(code, w.err.String())

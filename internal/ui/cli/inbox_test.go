@@ -24,13 +24,13 @@ func TestInboxAsText(t *testing.T) {
 		explain.Item{Task: idOne, Project: "proj", Branch: "feature", Status: "reviewing", Kind: explain.ItemReview, Text: "the work waits for a decision",
 			Do: "orange task merge " + idOne, Since: now().Add(-3 * time.Hour), Frees: 2},
 		explain.Item{Task: idTwo, Project: "a-project", Branch: "with-a-branch-of-some-length", Status: "working", Kind: explain.ItemPermission,
-			Text: "the worker: waiting-permission: may I run \x1b[31mrm -rf\x1b[0m\nin /tmp/some/folder/with/a/long/name?", Do: "orange task attach " + idTwo, Since: now().Add(-20 * time.Second)},
+			Text: "the worker asks for permission: may I run \x1b[31mrm -rf\x1b[0m\nin /tmp/some/folder/with/a/long/name?", Do: "orange task attach " + idTwo, Since: now().Add(-20 * time.Second)},
 		explain.Item{Task: "three", Project: "p", Branch: "b", Kind: explain.ItemAttention, Text: "push failed: no route", Since: now().Add(-50 * time.Hour)})
 	const want = `KIND        TASK      BRANCH                                  AGE  WHAT
 review      oneAAAAA  proj/feature                            3h   [frees 2] the work waits for a decision
   orange task merge oneAAAAAAAAAAAAAAAAAA
 attention   three     p/b                                     2d   push failed: no route
-permission  twoBBBBB  a-project/with-a-branch-of-some-length  20s  the worker: waiting-permission: may I run rm -rf in /tmp/some/folder/with/a/long/name?
+permission  twoBBBBB  a-project/with-a-branch-of-some-length  20s  the worker asks for permission: may I run rm -rf in /tmp/some/folder/with/a/long/name?
   orange task attach twoBBBBBBBBBBBBBBBBBB
 `
 	if code := w.run(t, "inbox"); code != 0 {
@@ -44,7 +44,7 @@ permission  twoBBBBB  a-project/with-a-branch-of-some-length  20s  the worker: w
 review      oneAAAAA  proj/feature                  3h   [frees 2] the work w...
   orange task merge oneAAAAAAAAAAAAAAAAAA
 attention   three     p/b                           2d   push failed: no route
-permission  twoBBBBB  a-project/with-a-branch-o...  20s  the worker: waiting-...
+permission  twoBBBBB  a-project/with-a-branch-o...  20s  the worker asks for...
   orange task attach twoBBBBBBBBBBBBBBBBBB
 `
 	w.run(t, "inbox")

@@ -259,7 +259,7 @@ Status    working for 3m, since 2026-03-04 11:57:00
 Workflow  orange
 Harness   claude
 Counters  review_round 1 (3 in all)
-Agents    worker (attempt 1, running, 1h)
+Agents    worker (attempt 1, at work, 1h)
 Created   2h ago, 2026-03-04 10:00:00
 Folder    /home/tasks/proj/one
 
@@ -306,7 +306,7 @@ func TestTaskShowSaysHowAgentsAreDoing(t *testing.T) {
 		t.Fatal(code, w.err.String())
 	}
 	for _, want := range []string{
-		"Agents    worker (attempt 1, waiting-input: which one?, 1h), reviewer (attempt 2, starting, 0s), fixer (attempt 3, ending, 0s)\n",
+		"Agents    worker (attempt 1, waits for input: which one?, 1h), reviewer (attempt 2, starting, 0s), fixer (attempt 3, ending, 0s)\n",
 		"Spent     45k tokens in, 1.2k tokens out, 2.0M cached, $0.42, 3 attempts\n",
 		"Delivery  push\n", "Fork of   " + idTwo + "@4\n",
 	} {

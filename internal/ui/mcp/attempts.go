@@ -182,7 +182,7 @@ func attemptsText(o attemptsOut, now time.Time) string {
 		life := "ended"
 		switch {
 		case a.Alive:
-			life = strings.TrimSpace("alive " + a.Condition)
+			life = "alive, " + task.Condition{Name: a.Condition}.Words()
 		case a.ExitCode != nil:
 			life = fmt.Sprintf("ended with code %d", *a.ExitCode)
 		}

@@ -335,7 +335,7 @@ func showText(o showOut, now time.Time) string {
 		}
 	}
 	for _, a := range o.Agents {
-		b.putField("Agent", strings.TrimSpace(fmt.Sprintf("%s, attempt %d %s", a.Role, a.Attempt, a.Condition)))
+		b.putField("Agent", fmt.Sprintf("%s, attempt %d, %s", a.Role, a.Attempt, task.Condition{Name: a.Condition}.Words()))
 	}
 	for i := range o.Checks {
 		c := &o.Checks[i]

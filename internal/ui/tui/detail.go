@@ -424,7 +424,7 @@ func (m *model) taskParticulars(r *overview.Row) string {
 	for _, a := range r.Attempts {
 		text := fmt.Sprintf("%s %d", a.Role, a.Number)
 		if a.Condition != "" {
-			text += " " + a.Condition
+			text += " " + task.Condition{Name: a.Condition}.Words()
 		}
 		words = append(words, text)
 	}

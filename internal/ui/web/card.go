@@ -88,7 +88,7 @@ func (m *cardMaker) makeCard(ctx context.Context, r *overview.Row) card {
 	}
 	if r.Wants != "" && !m.past {
 		look := lookOf(r.Wants)
-		c.Act, c.ActIcon, c.Why = look.Action, look.Icon, conditionInWords(r.Text)
+		c.Act, c.ActIcon, c.Why = look.Action, look.Icon, r.Text
 		switch r.Wants {
 		case explain.ItemStart:
 			c.CSRF = m.csrf
@@ -123,7 +123,7 @@ func (c *card) describeLife(r *overview.Row, now time.Time) {
 				continue
 			}
 			since, c.Output = a.Since, a.Output
-			c.Life = strings.TrimSpace(a.Role + " " + conditionText(a.Condition))
+			c.Life = strings.TrimSpace(a.Role + " " + task.Condition{Name: a.Condition}.Words())
 			if a.Idle() || a.Blocked() {
 				c.LifeClass, c.Output = "", ""
 			}
@@ -141,28 +141,6 @@ func (c *card) describeLife(r *overview.Row, now time.Time) {
 		c.Life = "waits for " + r.Owner
 	}
 	c.Since, c.Age = isoTime(since), humanize.FormatAge(now, since)
-}
-
-// conditionText returns the condition of an agent in words.
-func conditionText(condition string) string {
-	if condition == "" || condition == task.Running {
-		return "at work"
-	}
-	switch condition {
-	case task.WaitingPermission:
-		return "asks for permission"
-	case task.WaitingInput:
-		return "asks something"
-	}
-	return strings.ReplaceAll(condition, "_", " ")
-}
-
-// conditionInWords returns what a task needs a person for, with the condition of its agent in words.
-func conditionInWords(text string) string {
-	for _, name := range []string{task.WaitingPermission, task.WaitingInput} {
-		text = strings.Replace(text, ": "+name, " "+conditionText(name), 1)
-	}
-	return text
 }
 
 // describeWork says how large the work is, what it cost, and what checked it.

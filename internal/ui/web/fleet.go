@@ -92,7 +92,7 @@ func totalTokens(a overview.Attempt) int64 { return int64(a.Usage.InputTokens + 
 func agentOf(row *overview.Row, a overview.Attempt, now time.Time) agent {
 	out := agent{
 		ID: string(row.ID), Title: titleText(row), Where: row.Project + "/" + row.Branch, Status: row.Status,
-		Number: a.Number, Role: a.Role, Harness: harnessName(row.Harness), HarnessFull: row.Harness, Mood: conditionText(a.Condition), Detail: a.Detail,
+		Number: a.Number, Role: a.Role, Harness: harnessName(row.Harness), HarnessFull: row.Harness, Mood: task.Condition{Name: a.Condition}.Words(), Detail: a.Detail,
 		Since: isoTime(a.Since), Age: humanize.FormatAge(now, a.Since), Active: isoTime(a.Active), Quiet: humanize.FormatAge(now, a.Active), Tokens: totalTokens(a), Cost: formatMoney(a.Usage.CostMicroUSD),
 	}
 	switch {

@@ -119,7 +119,7 @@ func kindText(kind explain.ItemKind) string { return strings.TrimPrefix(kind.Inf
 
 func itemOf(it *explain.Item, now time.Time) inboxItem {
 	out := inboxItem{
-		Key: itemKey(it), ID: string(it.Task), Where: strings.TrimSuffix(it.Project+"/"+it.Branch, "/"), Project: it.Project, Branch: it.Branch, Status: it.Status, Text: conditionInWords(it.Text), Do: it.Do,
+		Key: itemKey(it), ID: string(it.Task), Where: strings.TrimSuffix(it.Project+"/"+it.Branch, "/"), Project: it.Project, Branch: it.Branch, Status: it.Status, Text: it.Text, Do: it.Do,
 		Since: isoTime(it.Since), Age: humanize.FormatAge(now, it.Since), Frees: it.Frees, All: it.Kind == explain.ItemPaused,
 		Kind: kindText(it.Kind), Icon: lookOf(it.Kind).Icon, Reasons: reasonsOf(it.Reasons),
 	}

@@ -284,7 +284,7 @@ func TestTheInboxIsFilteredAndGrouped(t *testing.T) {
 
 // An agent that asks at its terminal gets only what is typed there.
 func TestWhatIsAskedAtATerminalIsAnsweredThere(t *testing.T) {
-	for condition, words := range map[string]string{task.WaitingPermission: "the reviewer asks for permission", task.WaitingInput: "the reviewer asks something"} {
+	for condition, words := range map[string]string{task.WaitingPermission: "the reviewer asks for permission", task.WaitingInput: "the reviewer waits for input"} {
 		w := newBoardBackend(t)
 		w.Change(workingTask, func(t *task.Task) {
 			t.Attempts = append(t.Attempts, task.Attempt{Number: 2, Role: "reviewer", Running: true, Condition: task.Condition{Name: condition}}, task.Attempt{Number: 3, Role: "fixer", Running: true, Condition: task.Condition{Name: task.TurnFailed}})

@@ -213,7 +213,7 @@ func (p *taskPage) DecideHref() string {
 
 // WantsText returns what the task needs a person for. The page shows the questions themselves.
 func (p *taskPage) WantsText() string {
-	text, _, _ := strings.Cut(conditionInWords(p.Look.Text), ": see ## ")
+	text, _, _ := strings.Cut(p.Look.Text, ": see ## ")
 	return text
 }
 

@@ -1,7 +1,6 @@
 package narrate
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 // DescribeCondition describes the condition of a living agent. The text may contain the agent's own
 // words.
 func DescribeCondition(c task.Condition, now time.Time) string {
-	text := cmp.Or(c.Name, task.Running)
+	text := c.Words()
 	if !c.Until.IsZero() {
 		text += " until " + humanize.FormatTime(now, c.Until)
 	}

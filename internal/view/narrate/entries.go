@@ -102,6 +102,10 @@ func (t *NarratedEntry) addReasons(e *journal.Entry) {
 	switch e.Type {
 	case journal.AgentMessaged:
 		texts[0] = ""
+	case journal.AgentNotice:
+		if e.Condition != nil {
+			texts[0] = "" // it is the condition, by the names of the record
+		}
 	case journal.AgentStopped:
 		texts[0], texts[2] = "", "" // who was stopped is in the text, and why in the note
 	}
@@ -233,7 +237,7 @@ func describeAgentEvent(e *journal.Entry) (string, Tone) {
 		if e.Condition == nil {
 			return "usage was counted", Quiet
 		}
-		return e.Reason, Warn // the agent waits
+		return e.Condition.Text(), Warn
 	}
 	return strings.ReplaceAll(string(e.Type), ".", " "), Plain
 }

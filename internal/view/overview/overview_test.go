@@ -68,9 +68,9 @@ func TestOf(t *testing.T) {
 	got := NewRow(definition(t, "orange"), &tk, Facts{Work: &Work{Commits: 2}, Checks: "passed", Active: map[int]time.Time{3: noon.Add(time.Hour)}}, noon)
 	want := Row{
 		ID: tk.ID, Project: "p", Branch: "b", Summary: "do it", Status: "working", Kind: workflow.Agent, Workflow: "orange", WorkflowHash: "h", Harness: "h",
-		Workspace: "p--1", Tracker: "board:p/1", Life: Alive, Owner: explain.APerson, Why: "attempt 3 of the worker is waiting-input: a b?",
+		Workspace: "p--1", Tracker: "board:p/1", Life: Alive, Owner: explain.APerson, Why: "attempt 3 of the worker waits for input: a b?",
 		Attempts: []Attempt{{Number: 3, Role: "worker", State: "working", Since: noon, Active: noon.Add(time.Hour), Condition: task.WaitingInput, Detail: "a b?"}},
-		Wants:    explain.ItemInput, Text: "the worker: waiting-input: a b?", Action: explain.Action{Verb: explain.VerbAttach, Task: "000000000000000000001"}, Do: "orange task attach 000000000000000000001", Verb: explain.VerbAttach, Asked: noon,
+		Wants:    explain.ItemInput, Text: "the worker waits for input: a b?", Action: explain.Action{Verb: explain.VerbAttach, Task: "000000000000000000001"}, Do: "orange task attach 000000000000000000001", Verb: explain.VerbAttach, Asked: noon,
 		PR: &PR{Number: 12, URL: "https://forge.example/o/r/pull/12", State: "OPEN", Checks: "passed"}, Work: &Work{Commits: 2}, Spent: task.Usage{CostMicroUSD: 5},
 		Moves:    []explain.Move{{To: "agent-review", As: "complete"}, {To: "clarification", As: "clarify"}, {To: "stuck", As: "stuck"}, {To: "cancelled", As: "cancel"}},
 		Deadline: got.Deadline, Created: noon, Since: noon, Active: noon.Add(time.Hour), Seq: 9, Crashes: 1,
