@@ -36,7 +36,7 @@ type taskMoment struct {
 	Line    int    // line of the edge in the workflow file
 	Why     string // one line
 	Note    string // a text that a person or an agent wrote
-	Deeds   []string
+	Effects []taskEffect
 	Later   bool // it is later than the moment shown
 	Current bool // it is the moment shown
 
@@ -45,6 +45,9 @@ type taskMoment struct {
 	Href     string // address of the task as it was then
 	LineHref string
 }
+
+// taskEffect is how an effect ended, and its name in the workflow file.
+type taskEffect struct{ Text, Name string }
 
 // taskMoments returns the moments of a journal and its refusals. Entries that only record the result
 // of an effect are shown with the entry that requested the effect.
@@ -58,7 +61,8 @@ func taskMoments(entries []journal.Entry, refused []journal.Refusal) []taskMomen
 		}
 		m := momentOf(e)
 		for _, f := range e.Effects {
-			m.Deeds = append(m.Deeds, ansi.OneLine(humanize.Cut(narrate.DescribeEffect(*outcomes[f.ID]), maxWritten)))
+			d := *outcomes[f.ID]
+			m.Effects = append(m.Effects, taskEffect{ansi.OneLine(humanize.Cut(narrate.DescribeEffectInWords(d), maxWritten)), ansi.OneLine(strings.TrimSpace(d.Do + " " + d.Role))})
 		}
 		out = append(out, m)
 	}

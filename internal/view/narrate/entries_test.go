@@ -1,15 +1,18 @@
 package narrate
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"orange/internal/core/explain"
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 )
 
 func TestNotify(t *testing.T) {
@@ -57,5 +60,29 @@ func TestNarrationOmitsReceipts(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestEffectsAreInWords expects no word of a workflow file, for any effect of the vocabulary.
+func TestEffectsAreInWords(t *testing.T) {
+	for _, info := range workflow.EffectVocabulary() {
+		d := explain.EffectOutcome{Do: info.Name, Ended: explain.EffectDone}
+		if info.TakesArg == "role" || info.Notifies {
+			d.Role = "worker"
+		}
+		if got := DescribeEffectInWords(d); strings.Contains(got, "_") || !strings.Contains(got, " ") || !strings.HasSuffix(got, ": done") {
+			t.Errorf("%s: %q", info.Name, got)
+		}
+	}
+	for want, d := range map[string]explain.EffectOutcome{
+		"start the worker: done": {Do: "spawn_agent", Role: "worker", Ended: explain.EffectDone},
+		"end all agents: done":   {Do: "kill_session", Ended: explain.EffectDone},
+		"merge the branch into the default branch: failed after 2 tries (it is locked)": {Do: "merge", Ended: explain.EffectFailed, Tries: 2, Error: "it is locked"},
+		"give the workspace back: pending":                                              {Do: "release_workspace", Ended: explain.EffectPending},
+		"something_new: done":                                                           {Do: "something_new", Ended: explain.EffectDone},
+	} {
+		if got := DescribeEffectInWords(d); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

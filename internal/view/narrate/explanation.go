@@ -10,6 +10,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 	"orange/internal/view/humanize"
 )
 
@@ -223,9 +224,31 @@ func describeVia(v *signal.Via) string {
 	return " (" + v.String() + ")"
 }
 
-// DescribeEffect describes how an effect ended.
+// DescribeEffect describes how an effect ended. It names the effect as workflow files do.
 func DescribeEffect(d explain.EffectOutcome) string {
-	text := strings.TrimSpace(d.Do+" "+d.Role) + ": " + string(d.Ended)
+	return effectText(strings.TrimSpace(d.Do+" "+d.Role), d)
+}
+
+// DescribeEffectInWords describes how an effect ended, without names of workflow files.
+func DescribeEffectInWords(d explain.EffectOutcome) string {
+	name := d.Do
+	switch info, known := workflow.EffectNamed(d.Do); {
+	case info.Kills && d.Role == "":
+		name = "end all agents"
+	case info.Kills:
+		name = "end the " + d.Role
+	case info.Spawns:
+		name = "start the " + d.Role
+	case info.Notifies:
+		name = "tell the " + d.Role
+	case known:
+		name, _, _ = strings.Cut(info.Describe, ",")
+	}
+	return effectText(name, d)
+}
+
+func effectText(name string, d explain.EffectOutcome) string {
+	text := name + ": " + string(d.Ended)
 	if d.Tries > 1 {
 		text += fmt.Sprintf(" after %d tries", d.Tries)
 	}
