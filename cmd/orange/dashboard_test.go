@@ -355,6 +355,8 @@ func TestADayInTheDashboard(t *testing.T) {
 	g.shows("m merge")
 	s.orange("land", "pause")
 	g.press("m")
+	g.shows("Merge shop/")
+	g.press("y")
 	g.shows("its work waits in the landing queue", "1 for you")
 	g.press("i")
 	g.shows("the landing queues of shop are held")

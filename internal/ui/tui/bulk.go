@@ -54,16 +54,7 @@ func bulkKinds() []bulkKind {
 			}
 			return ""
 		}},
-		{name: "merge", title: "Merge", noun: "the merge of", confirm: true, signal: signal.Signal{Kind: signal.Request, Verb: engine.VerbMerge}, unfit: nothingToMerge, effect: func(r *overview.Row) string {
-			var text []string
-			if r.Work != nil {
-				text = append(text, fmt.Sprintf("+%d -%d lines", r.Work.Added, r.Work.Deleted))
-			}
-			if r.Kind != workflow.HumanDo {
-				text = append(text, "nobody has decided that it is good")
-			}
-			return strings.Join(append(text, "its branch is merged"), ", ")
-		}},
+		{name: "merge", title: "Merge", noun: "the merge of", confirm: true, signal: signal.Signal{Kind: signal.Request, Verb: engine.VerbMerge}, unfit: nothingToMerge, effect: describeMerge},
 		{name: "cancel", title: "Cancel", noun: "the end of", confirm: true, signal: signal.Signal{Kind: signal.Request, Verb: "cancel"}, unfit: open, effect: func(r *overview.Row) string {
 			text := "its branch stays"
 			if r.Life == overview.Alive {
@@ -85,6 +76,18 @@ func bulkNamed(name string) bulkKind {
 		}
 	}
 	panic("no action on several tasks is called " + name)
+}
+
+// describeMerge says what a merge of a task does.
+func describeMerge(r *overview.Row) string {
+	var text []string
+	if r.Work != nil {
+		text = append(text, fmt.Sprintf("+%d -%d lines", r.Work.Added, r.Work.Deleted))
+	}
+	if r.Kind != workflow.HumanDo {
+		text = append(text, "nobody has decided that it is good")
+	}
+	return strings.Join(append(text, "its branch is merged"), ", ")
 }
 
 // nothingToMerge says why a task cannot be merged, or "".

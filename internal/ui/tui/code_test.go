@@ -13,7 +13,7 @@ func TestAMergeAsksForTheCode(t *testing.T) {
 	r := newEnv(t, 100, 30)
 	r.api.no, r.api.reasons = errors.New("a code was sent by notification"), []engine.Reason{{Rule: engine.RuleConfirm}}
 	r.on("login")
-	r.press("m")
+	r.press("m", "y")
 	r.heard("request id0login merge human")
 	r.shows("Code for login", "a code was sent by notification")
 	r.api.no = errors.New("the code is wrong: 4 tries are left")

@@ -188,7 +188,7 @@ func TestAnInvalidRequestIsRefusedImmediately(t *testing.T) {
 		r.press("esc")
 		r.on("index") // nobody has looked at its branch
 		r.press("m")
-		r.shows("Merge index all the same?")
+		r.shows("Merge shop/index?", "nobody has decided that it is good")
 	})
 }
 

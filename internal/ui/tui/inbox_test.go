@@ -89,6 +89,9 @@ func TestTheInboxHelpsAfterAMergeThatFailed(t *testing.T) {
 		if conflict != nil {
 			r.shows("What is to change in login?", "Run git rebase main,")
 			r.press("enter")
+		} else {
+			r.shows("Merge shop/login?")
+			r.press("y")
 		}
 		r.heard(want)
 	}

@@ -216,7 +216,7 @@ func taskActions() []action {
 		newAction("a", "a", "approve", groupTask, "approve the move that its agent asks for").forTask((*model).approveMove, waitsFor(explain.ItemConfirm)),
 		newAction("P", "P", "resume", groupTask, "pause it, or let it go on").forTask((*model).togglePause, held).inBulk(pauseOrResume),
 		newAction("enter w", "Enter", "", groupTask, "or w: start it, go to its agent's terminal (Ctrl-Q comes back), or start the agent again").forTask((*model).enterTask, canEnter),
-		newAction("m", "m", "merge", groupTask, "merge its branch").forTask((*model).mergeTask, review).inBulk(always("merge")),
+		newAction("m", "m", "merge", groupTask, "merge its branch, after a question").forTask((*model).mergeTask, review).inBulk(always("merge")),
 		newAction("r", "r", "request changes", groupTask, "send it back, with words").forTask((*model).requestChanges, mayRequest("request-changes")),
 		newAction("t", "t", "tell", groupTask, "send a message to its living agent").forTask((*model).sendMessage, nil),
 		newAction("E", "E", "edit", groupTask, "change its title and its requirements").forTask((*model).openEditForm, nil),

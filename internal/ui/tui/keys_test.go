@@ -23,8 +23,8 @@ func TestKeysAskForWhatTheySay(t *testing.T) {
 		"Enter replaces a dead agent":        {on: "index", keys: []string{"enter"}, want: []string{"request id0index respawn human"}},
 		"Enter goes to a living agent":       {on: "search", keys: []string{"enter"}, want: []string{"attach id0search"}},
 		"r sends work back":                  {on: "login", keys: []string{"r"}, text: "rounder", want: []string{"request id0login request-changes rounder human"}},
-		"m merges what waits for it":         {on: "login", keys: []string{"m"}, want: []string{"request id0login merge human"}},
-		"m asks first where nobody decided":  {on: "search", keys: []string{"m"}},
+		"m asks first":                       {on: "login", keys: []string{"m"}},
+		"m merges what waits for it":         {on: "login", keys: []string{"m", "y"}, want: []string{"request id0login merge human"}},
 		"m and yes":                          {on: "search", keys: []string{"m", "y"}, want: []string{"request id0search merge human"}},
 		"m and no":                           {on: "search", keys: []string{"m", "n"}},
 		"p asks first":                       {on: "search", keys: []string{"p"}},
@@ -52,7 +52,7 @@ func TestKeysAskForWhatTheySay(t *testing.T) {
 		"Enter on a dead agent in the inbox": {on: "login", keys: []string{"i", "home", "j", "enter"}, want: []string{"request id0index respawn human"}},
 		"Enter on a start in the inbox":      {on: "login", keys: []string{"i", "b", "end", "enter"}, want: []string{"ready id0later human"}},
 		"request changes in the inbox":       {on: "login", keys: []string{"i", "end", "r"}, text: "rounder", want: []string{"request id0login request-changes rounder human"}},
-		"merge in the inbox":                 {on: "login", keys: []string{"i", "end", "m"}, want: []string{"request id0login merge human"}},
+		"merge in the inbox":                 {on: "login", keys: []string{"i", "end", "m", "y"}, want: []string{"request id0login merge human"}},
 		"a permission is typed in the inbox": {on: "login", keys: []string{"i", "end", "k", "e"}, text: "y", want: []string{"type id0clean y"}},
 		"approval of what nobody asked":      {on: "login", keys: []string{"a"}},
 		"a number behind the last move":      {on: "push", keys: []string{"u", "9", "esc"}},
@@ -78,7 +78,7 @@ func TestRefusals(t *testing.T) {
 		r := newEnv(t, 100, 30)
 		r.on("login")
 		r.api.no = errNo
-		r.press("m")
+		r.press("m", "y")
 		r.shows("a gate is not met: write ## Plan")
 		r.press("j")
 		r.hides("a gate is not met")
@@ -156,8 +156,9 @@ func TestTheFormAsksForEverything(t *testing.T) {
 func TestASecondRequestOfATaskWaits(t *testing.T) {
 	r := newEnv(t, 100, 30)
 	r.on("login")
-	_, slow := r.m.Update(tea.KeyPressMsg{Code: 'm', Text: "m"})
 	r.press("m")
+	_, slow := r.m.Update(tea.KeyPressMsg{Code: 'y', Text: "y"})
+	r.press("m", "y")
 	r.heard()
 	r.shows("the merge of login is still under way")
 	r.press("r")
@@ -172,14 +173,14 @@ func TestASecondRequestOfATaskWaits(t *testing.T) {
 	r.run(slow)
 	r.heard("request id0login merge human")
 	r.on("login")
-	r.press("m")
+	r.press("m", "y")
 	r.heard("request id0login merge human")
 }
 
 func TestWhatBecameOfARequestIsSaid(t *testing.T) {
 	r := newEnv(t, 100, 30)
 	r.on("login")
-	r.press("m")
+	r.press("m", "y")
 	r.change("id0login", func(t *task.Task) { t.Status = "done" })
 	r.shows("login: reviewing -> done")
 

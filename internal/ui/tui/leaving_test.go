@@ -56,7 +56,8 @@ func TestWhoLeavesHasStillAsked(t *testing.T) {
 			r := newEnv(t, 80, 24)
 			r.api.no = tt.no
 			r.on("login")
-			_, cmd := r.m.Update(tea.KeyPressMsg{Code: 'm', Text: "m"})
+			r.press("m")
+			_, cmd := r.m.Update(tea.KeyPressMsg{Code: 'y', Text: "y"})
 			if tt.begun {
 				r.m.under["id0login"]()
 			}
@@ -70,7 +71,7 @@ func TestWhoLeavesHasStillAsked(t *testing.T) {
 	}
 	r := newEnv(t, 80, 24)
 	r.on("login")
-	r.press("m")
+	r.press("m", "y")
 	if got := r.m.awaitRequests(t.Context()); got != "" || len(r.m.under) > 0 {
 		t.Errorf("what has its answer is waited for: %q", got)
 	}
@@ -113,7 +114,7 @@ func TestARequestRightBeforeTheEndIsMade(t *testing.T) {
 		left <- err
 	}()
 	wait.Until(t, "the dashboard has the state and follows it", func() bool { return api.streams.Load() > 0 })
-	if _, err := keys.Write([]byte("mq")); err != nil {
+	if _, err := keys.Write([]byte("myq")); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-left; err != nil {

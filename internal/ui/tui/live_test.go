@@ -239,7 +239,7 @@ func TestNothingOfAnAgentReachesTheTerminal(t *testing.T) {
 	})
 	await(t, "the state", quiet)
 	await(t, "the timeline", loaded)
-	for _, keys := range []string{"2", "m", "v"} {
+	for _, keys := range []string{"2", "my", "v"} {
 		if _, err := p.keys.Write([]byte(keys)); err != nil {
 			t.Fatal(err)
 		}

@@ -309,13 +309,9 @@ func (m *model) mergeTask(r *overview.Row) tea.Cmd {
 		m.showError("%s is %s: there is nothing to merge", r.Branch, r.Status)
 		return nil
 	}
-	do := func(m *model) tea.Cmd {
+	m.askConfirmation(r.Status+": "+describeMerge(r)+".", "Merge "+r.Project+"/"+r.Branch+"?", func(m *model) tea.Cmd {
 		return m.sendSignal(r, "the merge of "+r.Branch, signal.Signal{Kind: signal.Request, Verb: engine.VerbMerge})
-	}
-	if r.Kind == workflow.HumanDo {
-		return do(m)
-	}
-	m.askConfirmation(fmt.Sprintf("%s is %s: nobody has decided that it is good.", r.Branch, r.Status), "Merge "+r.Branch+" all the same?", do)
+	})
 	return nil
 }
 
