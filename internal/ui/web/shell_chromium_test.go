@@ -21,6 +21,7 @@ func TestInboxAndFrameInABrowser(t *testing.T) {
 		"an item is snoozed in this browser":               storySnooze,
 		"a draft outlives the page":                        storyDraft,
 		"the palette finds tasks and pages":                storyPalette,
+		"a view of the board is saved":                     storyViews,
 		"shortcuts and their help":                         storyShortcuts,
 		"a theme is chosen":                                storyTheme,
 		"a phone has the inbox first and a bar below":      storyPhone,
@@ -226,4 +227,30 @@ func storyFormLost(t *testing.T, b *tab) {
 	b.env.open(t, addr)
 	b.Wait(`document.getElementById("lost").hidden && document.getElementById("n-` + askingTask + `").value === "kept"`)
 	b.Quiet("net::ERR_")
+}
+
+// storyViews saves a filter of the board under a name, comes back to it from the line above the board and from the palette, and deletes it.
+func storyViews(t *testing.T, b *tab) {
+	b.open("/")
+	b.Wait(`document.getElementById("views").hidden && document.getElementById("save-view").hidden`)
+	b.open("/?q=search&project=&group=status")
+	b.Wait(`!document.getElementById("save-view").hidden`)
+	eval[bool](b, `document.getElementById("save-view").click(), true`)
+	b.Wait(`document.activeElement.id === "view-name"`)
+	b.Do(chromedp.KeyEvent("Searches" + kb.Enter))
+	b.Wait(`document.getElementById("said")?.textContent === "Saved the view Searches." && !document.querySelector("dialog[open]")`)
+	b.Wait(`document.querySelector("#views [aria-current]")?.textContent === "Searches" && document.getElementById("save-view").hidden`)
+	b.Shot("views")
+	b.Axe("views")
+	eval[bool](b, `[...document.querySelectorAll("#views a")].find((a) => a.textContent === "All").click(), true`)
+	b.Wait(`location.search === "" && document.querySelector("#views [aria-current]")?.textContent === "All"`)
+	eval[bool](b, `document.getElementById("find").click(), true`)
+	b.Wait(`document.querySelector("dialog.palette")?.open`)
+	b.Do(chromedp.KeyEvent("view sear"))
+	b.Wait(`document.querySelectorAll(".palette li").length === 1`)
+	b.Do(chromedp.KeyEvent(kb.Enter))
+	b.Wait(`location.search === "?group=status&q=search" && document.querySelector("#views [aria-current]")?.textContent === "Searches"`)
+	eval[bool](b, `document.querySelector("#views button").click(), true`)
+	b.Wait(`document.getElementById("views").hidden && !document.getElementById("save-view").hidden`)
+	b.Quiet()
 }

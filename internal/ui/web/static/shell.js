@@ -1,5 +1,6 @@
 // The frame of every page: palette, shortcuts, help, menu, notifications. Pages work without it.
 import { $, element, icon, request, toast } from "/static/app.js";
+import { savedViews } from "/static/views.js";
 
 const body = document.body;
 for (const e of document.querySelectorAll("[data-js]")) e.hidden = false;
@@ -60,7 +61,8 @@ function palette() {
   list.setAttribute("aria-label", "Results");
   const draw = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    shown = [...found, ...pages.filter((p) => fillsWords(p.name, words)), ...actions.filter((a) => fillsWords(a.name, words))];
+    const views = savedViews().map((v) => ({ name: "View: " + v.name, href: "/?" + v.query, sign: "board" }));
+    shown = [...found, ...[...pages, ...views].filter((p) => fillsWords(p.name, words)), ...actions.filter((a) => fillsWords(a.name, words))];
     at = Math.min(at, Math.max(0, shown.length - 1));
     list.replaceChildren(...shown.map((one, i) => {
       const li = element("li", { id: "found-" + i, onclick: () => choose(i) }, icon(one.sign), element("span", { textContent: one.name }), element("span", { className: "soft", textContent: one.hint || "" }));
