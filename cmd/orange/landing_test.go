@@ -76,35 +76,45 @@ func TestTwoTasksLandOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// A conflict goes to the worker with the files and the commands; it resolves the conflict, and the work lands.
+// A conflict goes to the worker with the files and the commands; it resolves the conflict, and the work lands. It does so
+// too if the worker of before still lives: the end of that one, which does not know of the conflict, is no answer to it.
 func TestAWorkerResolvesAConflict(t *testing.T) {
 	t.Parallel()
-	s := openEnv(t, "headless", "--workflow", "solo")
-	id := s.create("feature", hands("README", "mine")+`worker#2:
+	for name, then := range map[string]string{"the worker ended": "", "the worker lives": `  - run: "until [ -e ../../../go ]; do sleep 0.05; done"` + "\n"} {
+		t.Run(name, func(t *testing.T) {
+			s := openEnv(t, "headless", "--workflow", "solo")
+			id := s.create("feature", hands("README", "mine")+then+`worker#2:
   - run: "git merge -q main || true; echo both > README; git add -A; git commit -q --no-edit"
   - run: orange task update --status reviewing
 `)
-	s.reaches(id, "reviewing")
-	head := s.git(s.repo, "rev-parse", "feature")
-	s.write("shop/README", "theirs\n")
-	s.git(s.repo, "commit", "-qam", "meanwhile")
-	s.refused("it did not land: branch feature conflicts with main in README", "task", "merge", string(id))
-	s.await(id, "the worker has resolved it", func(t task.Task) bool { return t.Status == "reviewing" && t.CounterValue("landing_round") == 1 })
-	text := s.prompt(id, 2)
-	hasAll(t, "the prompt", text, "git merge main", "Files: README")
-	if ref := s.task(id).Landing.Ref; ref == "" || s.git(s.repo, "rev-parse", ref) != head || !strings.Contains(text, ref) {
-		t.Errorf("the work is kept at %q", ref)
+			if then == "" {
+				s.rests(id, "reviewing")
+			} else {
+				s.reaches(id, "reviewing")
+			}
+			head := s.git(s.repo, "rev-parse", "feature")
+			s.write("shop/README", "theirs\n")
+			s.git(s.repo, "commit", "-qam", "meanwhile")
+			s.refused("it did not land: branch feature conflicts with main in README", "task", "merge", string(id))
+			s.write("go", "")
+			s.await(id, "the worker has resolved it", func(t task.Task) bool { return t.Status == "reviewing" && t.CounterValue("landing_round") == 1 })
+			text := s.prompt(id, 2)
+			hasAll(t, "the prompt", text, "git merge main", "Files: README")
+			if ref := s.task(id).Landing.Ref; ref == "" || s.git(s.repo, "rev-parse", ref) != head || !strings.Contains(text, ref) {
+				t.Errorf("the work is kept at %q", ref)
+			}
+			s.orange("task", "merge", string(id))
+			s.reaches(id, "done")
+			if got := s.git(s.repo, "show", "main:README"); got != "both" {
+				t.Errorf("README is %q", got)
+			}
+			s.await(id, "its workspace is free", func(t task.Task) bool { return t.Workspace == "" })
+			if refs := s.git(s.repo, "for-each-ref", "refs/orange/landing"); refs != "" {
+				t.Errorf("left: %s", refs)
+			}
+			s.sound(id)
+		})
 	}
-	s.orange("task", "merge", string(id))
-	s.reaches(id, "done")
-	if got := s.git(s.repo, "show", "main:README"); got != "both" {
-		t.Errorf("README is %q", got)
-	}
-	s.await(id, "its workspace is free", func(t task.Task) bool { return t.Workspace == "" })
-	if refs := s.git(s.repo, "for-each-ref", "refs/orange/landing"); refs != "" {
-		t.Errorf("left: %s", refs)
-	}
-	s.sound(id)
 }
 
 // Changes of a person in the checkout of the target keep one task from landing, and only that one.

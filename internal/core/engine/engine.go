@@ -42,8 +42,14 @@ type Decision struct {
 // turn ended in its own state waits for a person, and an agent that ended by itself with a message but no evidence gave
 // no answer. Since version 3, a check does not wait for the turn of an agent that reports none, and the
 // order to end an overdue check outlives the check. Since version 4, a check waits for an agent that is owed a message,
-// and a task that ends without a merge leaves the landing queue.
-const Rules = 4
+// and a task that ends without a merge leaves the landing queue. Since version 5, an agent that replaces another one gets
+// every message that the other did not receive, and the end of an agent that did not receive the message of a move does not
+// answer that move.
+const Rules = 5
+
+// RulesOfUndelivered is the version of the rules since which messages that an agent did not receive count when it ends or
+// is replaced.
+const RulesOfUndelivered = 5
 
 // Decide returns what sig means for t under def. A refusal has no entries. Decide does not change t.
 func Decide(def *workflow.Definition, t *task.Task, sig signal.Signal) Decision {

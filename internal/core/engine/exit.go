@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -90,14 +91,15 @@ func (d *decider) recordCrash(ended journal.Ended) Verdict {
 
 func (d *decider) judgeExit(s *workflow.State, ended journal.Ended, a task.Attempt) Verdict {
 	first := len(d.reasons)
-	if d.sig.Report != nil {
+	untold := d.wasNotTold(a.Number)
+	if d.sig.Report != nil && !untold {
 		if v, decided := d.takeReportedEdge(d.newExitEntry(ended), a.Role, a.Number); decided {
 			return v
 		}
 	}
 	for _, i := range d.def.EdgesFrom(d.t.Status) {
 		e := &d.def.Edges[i]
-		if d.isAmbiguous() || !e.AnswersTo(workflow.OnExit, "") || !d.checkGuard(e) || !d.checkGates(e) {
+		if untold || d.isAmbiguous() || !e.AnswersTo(workflow.OnExit, "") || !d.checkGuard(e) || !d.checkGates(e) {
 			continue
 		}
 		entry := d.newExitEntry(ended)
@@ -177,6 +179,14 @@ func (d *decider) undeliveredMessage(number int) *task.Effect {
 		}
 	}
 	return nil
+}
+
+// wasNotTold reports whether a message of the move that brought the task here has not reached the attempt. What the attempt
+// left is then from before that move, and its end cannot be the answer.
+func (d *decider) wasNotTold(number int) bool {
+	return d.sig.Rules >= RulesOfUndelivered && slices.ContainsFunc(d.t.Pending, func(p task.Effect) bool {
+		return isMessageTo(&p, number) && (p.By == task.ByEdge || p.Turn && p.Prompt != workflow.MessageReply)
+	})
 }
 
 // replaceUnnotified replaces an agent that finished its part and ended before a message with more work reached it. This is

@@ -9,6 +9,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 )
 
 // end is the exit of a role's living attempt.
@@ -255,4 +256,47 @@ func TestATransitionResetsTheDeadline(t *testing.T) {
 	if timers := engine.Timers(w.def, &w.task); len(timers) > 0 {
 		t.Errorf("a paused task waits for %+v", timers)
 	}
+}
+
+// TestAnAgentThatWasNotToldAnswersNothing sends work back to a worker that reported its result and still lives. What opened
+// the gate is from before, so only the end of a worker that received the message answers it.
+func TestAnAgentThatWasNotToldAnswersNothing(t *testing.T) {
+	done := []signal.Evidence{{Name: workflow.Commits, Holds: true, Base: "a", Head: "b"}, {Name: workflow.Clean, Holds: true}}
+	exit := func(rules int) signal.Signal {
+		return signal.Signal{Kind: signal.Exit, Rules: rules, Actor: task.Engine, Attempt: 1, Role: "worker", Evidence: done}
+	}
+	sentBack := func(t *testing.T, rules int) *world {
+		w := begin(t, "solo", true)
+		w.perform()
+		w.must(signal.Signal{Kind: signal.Request, Rules: rules, Actor: "worker", Attempt: 1, To: "reviewing", Evidence: done})
+		w.perform()
+		w.must(signal.Signal{Kind: signal.Request, Rules: rules, Actor: task.Human, Verb: "request-changes", Note: "rounder"})
+		return w
+	}
+	t.Run("not told", func(t *testing.T) {
+		w := sentBack(t, engine.Rules)
+		d := w.must(exit(engine.Rules))
+		if d.Verdict != engine.Stay || d.Entries[0].Type != journal.AgentRespawn || w.task.Status != "working" || w.task.CounterValue("crash_count") != 0 {
+			t.Fatalf("%s %s: %+v", d.Verdict, w.task.Status, d.Entries)
+		}
+		if p := w.task.Pending[len(w.task.Pending)-1]; !p.Start || p.Attempt != 2 || p.Message != "changes-requested" || p.Text != "rounder" {
+			t.Errorf("the next worker: %+v", p)
+		}
+		w.perform()
+		w.decidedAgain()
+	})
+	t.Run("told", func(t *testing.T) {
+		w := sentBack(t, engine.Rules)
+		w.perform()
+		if w.must(exit(engine.Rules)); w.task.Status != "reviewing" {
+			t.Errorf("it is %s", w.task.Status)
+		}
+	})
+	t.Run("decided before", func(t *testing.T) {
+		const older = engine.RulesOfUndelivered - 1
+		w := sentBack(t, older)
+		if w.must(exit(older)); w.task.Status != "reviewing" {
+			t.Errorf("it is %s", w.task.Status)
+		}
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
+	"orange/internal/core/workflow"
 )
 
 func forceRespawn() signal.Signal {
@@ -78,5 +79,39 @@ func TestAnAgentThatCannotBeEndedIsNotReplaced(t *testing.T) {
 	w.must(signal.Signal{Kind: signal.Resume, Actor: task.Human})
 	if did := w.perform(); !slices.Equal(did, []string{"kill_agent", "spawn_agent"}) {
 		t.Errorf("effects %v", did)
+	}
+}
+
+// TestNoMessageIsLostWhenAnAgentIsReplaced ends an agent before two messages and an edit reach it. The next agent begins
+// with the task as it is, so it does not need the message about the edit.
+func TestNoMessageIsLostWhenAnAgentIsReplaced(t *testing.T) {
+	for name, end := range map[string]func(w *world){
+		"a person replaces it": func(w *world) { w.must(forceRespawn()) },
+		"it is stopped":        func(w *world) { w.must(stopOf("", "")); w.perform(); w.must(restart()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := workingNow(t)
+			w.must(messageTo("", "Use the blue one"))
+			w.must(messageTo("", "And hurry"))
+			w.must(editTo("do it better", ""))
+			end(w)
+			var got []string
+			for _, p := range w.task.Pending {
+				switch info, _ := workflow.EffectNamed(p.Do); {
+				case p.Start && p.Message != "":
+					got = append(got, p.Message+": "+p.Text)
+				case info.Notifies && !p.Start:
+					got = append(got, p.Prompt+": "+p.Text)
+				}
+			}
+			if want := []string{"person-message: Use the blue one\n\nAnd hurry"}; !slices.Equal(got, want) {
+				t.Errorf("the next worker gets %q, want %q", got, want)
+			}
+			w.perform()
+			if a, _ := w.task.LiveAttempt("worker"); a.Number != 2 || len(w.task.Attempts) != 1 || len(w.task.Undelivered) > 0 {
+				t.Errorf("attempts %+v, still kept %+v", w.task.Attempts, w.task.Undelivered)
+			}
+			w.decidedAgain()
+		})
 	}
 }

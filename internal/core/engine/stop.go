@@ -121,16 +121,20 @@ func (p *plan) keepMessages(number int) {
 	}
 }
 
-// addUndelivered gives a new agent the messages that the last one of its role was stopped before it received: with
-// its prompt those of one kind, and the others after it. A move makes messages about the state it leaves obsolete.
+// addUndelivered gives a new agent the messages that the last one of its role did not receive before it ended: with
+// its prompt those of one kind, and the others after it. A move makes messages about the state it leaves obsolete. The
+// agent begins with the task as it is, so the message about an edit gives way to every other one.
 func (p *plan) addUndelivered(start *task.Effect) (later []task.Effect) {
-	for _, m := range p.d.t.Undelivered {
+	kept := p.e.Undelivered
+	p.e.Undelivered = slices.DeleteFunc(slices.Clone(kept), func(m task.Undelivered) bool { return m.Role == start.Role })
+	for _, m := range slices.Concat(p.d.t.Undelivered, kept) {
 		switch {
 		case m.Role != start.Role || m.Turn && p.e.To != "":
-		case start.Message == "":
+		case start.Message == "" || p.d.sig.Rules >= RulesOfUndelivered && start.Message == workflow.MessageEdited:
 			start.Message, start.Text = m.Message, m.Text
 		case start.Message == m.Message && len(later) == 0: // with the prompt: the agent may end before another message reaches it
 			start.Text = strings.TrimSpace(start.Text + "\n\n" + m.Text)
+		case m.Message == workflow.MessageEdited && p.d.sig.Rules >= RulesOfUndelivered:
 		default:
 			later = append(later, task.Effect{Do: workflow.NotifyName(m.Role), By: m.By, Role: m.Role, Attempt: start.Attempt, Window: start.Window, Prompt: m.Message, Text: m.Text, Turn: m.Turn})
 		}

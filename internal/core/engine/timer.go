@@ -256,8 +256,13 @@ func (d *decider) mayNotEnd(a task.Attempt) string {
 }
 
 // endForReplacement orders the end of the state's agent, and returns what starts the next one. Effects run in order, so
-// the end is confirmed before the start. The new agent gets the message that the old one did not receive.
+// the end is confirmed before the start. The new agent gets the messages that the old one did not receive.
 func (p *plan) endForReplacement(s *workflow.State, a task.Attempt) (begin func()) {
+	if p.d.sig.Rules >= RulesOfUndelivered {
+		p.keepMessages(a.Number)
+		p.addEffect(workflow.Effect{Name: workflow.KillName(a.Role), Role: a.Role}, task.ByState)
+		return func() { p.ensureAgent(s) }
+	}
 	owed := p.d.undeliveredMessage(a.Number)
 	for i := range p.d.t.Pending {
 		old := &p.d.t.Pending[i]
