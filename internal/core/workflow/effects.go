@@ -47,7 +47,7 @@ var effectVocabulary = [...]EffectInfo{
 	{Name: DescribeCard, Twice: true, Card: true, Own: true, Describe: "replace the description of the card"},
 	{Name: ReadCard, Twice: true, Card: true, Own: true, Describe: "look at the card again"},
 	{Name: NotifyAgent, Notifies: true, Own: true, Describe: "tell an agent something"},
-	{Name: WriteSection, Twice: true, Own: true, Describe: "add a person's words to TASK.md"},
+	{Name: WriteSection, Twice: true, Own: true, Describe: "write a section of TASK.md"},
 	{Name: RenameBranch, Twice: true, Own: true, Describe: "give branch and session their new name"},
 	{Name: RunCheck, Role: CheckRole, Spawns: true, Twice: true, Own: true, Describe: "start a check of the project"},
 }
