@@ -12,8 +12,8 @@ finish() {
 	"$bin" pause >/dev/null 2>&1 || true # nothing starts when agents end
 	tmux -S "$ORANGE_HOME/tmux.sock" kill-server 2>/dev/null || true
 	(until_it "the end of the agents" sh -c '! orange status | grep -q agent') || true # one that ends later starts a server again
-	"$bin" stop >/dev/null 2>&1 || true
-	rm -rf "$work"
+	# What an agent of a busy machine still writes can be in the way of rm.
+	(until_it "the end of what writes there" sh -c '"$0" stop; rm -rf "$1"' "$bin" "$work") || true
 }
 trap finish EXIT
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
