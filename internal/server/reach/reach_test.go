@@ -24,7 +24,7 @@ func TestAServerIsKnownByItsPIDItsStartAndItsBoot(t *testing.T) {
 		{"the pid alone", lock.Holder{PID: self.PID}, false},
 		{"another start", lock.Holder{PID: self.PID, Mark: "1 " + shim.BootID()}, false},
 		{"another boot", lock.Holder{PID: self.PID, Mark: strconv.FormatUint(self.Start, 10) + " x"}, false},
-		{"another pid", lock.Holder{PID: os.Getppid(), Mark: processMark(self)}, false},
+		{"another pid", lock.Holder{PID: 1, Mark: processMark(self)}, false}, // a parent may have started in the same hundredth of a second
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, ok := processOf(tt.h); ok != tt.want {
