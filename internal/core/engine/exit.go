@@ -185,7 +185,7 @@ func (d *decider) undeliveredMessage(number int) *task.Effect {
 // left is then from before that move, and its end cannot be the answer.
 func (d *decider) wasNotTold(number int) bool {
 	return d.sig.Rules >= RulesOfUndelivered && slices.ContainsFunc(d.t.Pending, func(p task.Effect) bool {
-		return isMessageTo(&p, number) && (p.By == task.ByEdge || p.Turn && p.Prompt != workflow.MessageReply)
+		return isMessageTo(&p, number) && (p.By == task.ByEdge || p.Prompt == workflow.MessageAnswer || p.Turn && p.Prompt != workflow.MessageReply)
 	})
 }
 

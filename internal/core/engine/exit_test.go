@@ -285,6 +285,16 @@ func TestAnAgentThatWasNotToldAnswersNothing(t *testing.T) {
 		w.perform()
 		w.decidedAgain()
 	})
+	t.Run("not told of the answer", func(t *testing.T) {
+		w := workingNow(t)
+		w.body += "\n## Handoff\n\nDONE: a red form\n"
+		w.to("worker", "clarification")
+		w.perform()
+		w.answer("Take blue")
+		if d := w.must(exit(engine.Rules)); w.task.Status != "working" || d.Entries[0].Type != journal.AgentRespawn {
+			t.Errorf("%s %s: %+v", d.Verdict, w.task.Status, d.Entries)
+		}
+	})
 	t.Run("told", func(t *testing.T) {
 		w := sentBack(t, engine.Rules)
 		w.perform()
