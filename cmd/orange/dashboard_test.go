@@ -137,8 +137,9 @@ reviewer:
 func TestTheDashboardOnARealTerminal(t *testing.T) {
 	t.Parallel()
 	s := openEnv(t, "tmux", "--pool-size", "4")
-	asking, review := s.create("colours", asker), s.create("login", reviewed)
-	s.reaches(asking, "clarification")
+	asking := s.create("colours", asker)
+	s.reaches(asking, "clarification") // it is the first item of the inbox, because it waits longer
+	review := s.create("login", reviewed)
 	s.reaches(review, "reviewing")
 	g := s.open(80, 24)
 	g.shows("shop · open · 2 tasks", "colours", "login", "reviewing", "live")

@@ -173,10 +173,12 @@ func TestTheLastMessageOfAnAgentReachesTheTerminal(t *testing.T) {
 		if exit := receive(t, s.watch()); exit.Code != 137 {
 			t.Errorf("exit: %+v", exit)
 		}
+		var got []byte
 		wait.Until(t, "all output is in the log", func() bool {
-			text, err := os.ReadFile(log)
-			return err == nil && string(text) == want.String()
-		})
+			var err error
+			got, err = os.ReadFile(log)
+			return err == nil && string(got) == want.String()
+		}, func() any { return fmt.Sprintf("%d of %d bytes: %.40q ... %q", len(got), want.Len(), got, got[max(0, len(got)-200):]) })
 	}
 }
 
