@@ -20,7 +20,10 @@ const ordersWithin = 30 * time.Second
 
 // RunShim runs the shim: it reads its orders from the folder, starts the agent, waits for its end, ends what it left
 // behind, and writes the exit record. It returns the exit code of its process. The data folder is that of the attempt.
-func RunShim(dir string, data DataFolder) int { return runShim(Folder(dir), data, ordersWithin) }
+func RunShim(dir string, data DataFolder) int {
+	defer leaveTerminal()
+	return runShim(Folder(dir), data, ordersWithin)
+}
 
 // A shim supervises one attempt.
 type shim struct {

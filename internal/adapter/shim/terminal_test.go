@@ -178,7 +178,9 @@ func TestTheLastMessageOfAnAgentReachesTheTerminal(t *testing.T) {
 			var err error
 			got, err = os.ReadFile(log)
 			return err == nil && string(got) == want.String()
-		}, func() any { return fmt.Sprintf("%d of %d bytes: %.40q ... %q", len(got), want.Len(), got, got[max(0, len(got)-200):]) })
+		}, func() any {
+			return fmt.Sprintf("%d of %d bytes: %.40q ... %q", len(got), want.Len(), got, got[max(0, len(got)-200):])
+		})
 	}
 }
 
