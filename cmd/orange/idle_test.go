@@ -52,7 +52,8 @@ func (s *env) made(name string) {
 func TestAQuestionAtTheEndOfATurnIsAnswered(t *testing.T) {
 	t.Parallel()
 	s := openEnv(t, "tmux")
-	id := s.create("feature", plansAndAsks+worksAndHandsOver+`
+	id := s.create("feature", plansAndAsks+`
+  - run: "until [ -e ../../../refused ]; do sleep 0.05; done"`+worksAndHandsOver+`
 reviewer:
   - idle:
 `)
@@ -75,6 +76,7 @@ reviewer:
 
 	s.orange("task", "answer", string(id), "the file")
 	s.refused("answered at", "task", "answer", string(id), "the table")
+	s.write("refused", "")
 	s.await(id, "the worker goes on", func(t task.Task) bool { return t.Status == "agent-review" && len(t.Pending) == 0 })
 	if text := s.taskText(id); !strings.Contains(text, "## Answer\n") || !strings.Contains(text, "-->\nthe file\n") {
 		t.Errorf("TASK.md: %s", text)

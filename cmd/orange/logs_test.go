@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -91,6 +93,21 @@ func (s *env) known(id task.ID) (agents, idle int, x explain.Explanation, doctor
 	return status.Agents, status.Idle, x, doctor
 }
 
+// hold stops a process, and waits until all its threads have stopped.
+func (s *env) hold(pid int) {
+	s.t.Helper()
+	check(s.t, syscall.Kill(pid, syscall.SIGSTOP))
+	s.eventually("the process is held", func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+		check(s.t, err)
+		return !slices.ContainsFunc(threads, func(name string) bool {
+			stat, err := os.ReadFile(name)
+			_, state, _ := strings.Cut(string(stat), ") ")
+			return err == nil && !strings.HasPrefix(state, "T")
+		})
+	})
+}
+
 // The shim is held, so that nobody can record the end of its agent.
 func TestOnlyAgentsThatHaveAProcessCount(t *testing.T) {
 	t.Parallel()
@@ -102,7 +119,7 @@ func TestOnlyAgentsThatHaveAProcessCount(t *testing.T) {
 	if agents != 1 || idle != 1 || x.Why != "the worker ended its turn without moving the task, and waits" || x.Cost[0].Living != 1 || !strings.Contains(doctor, "1 alive") {
 		t.Errorf("alive: %d agents, %d idle, %s, %+v, %s", agents, idle, x.Why, x.Cost, doctor)
 	}
-	check(t, syscall.Kill(started.Shim.PID, syscall.SIGSTOP))
+	s.hold(started.Shim.PID)
 	check(t, syscall.Kill(started.Child.PID, syscall.SIGKILL))
 	s.eventually("it is dead", func() bool { return !started.Child.Alive() })
 	agents, idle, x, doctor = s.known(id)

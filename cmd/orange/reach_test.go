@@ -137,8 +137,8 @@ func TestNoSecondServerOnAStore(t *testing.T) {
 	t.Parallel()
 	s := openReach(t)
 	pid := s.serverPID(s.cfg.Socket)
-	check(t, syscall.Kill(pid, syscall.SIGSTOP)) // so that it mends nothing meanwhile
-	defer syscall.Kill(pid, syscall.SIGCONT)     //nolint:errcheck // it may be gone
+	s.hold(pid)                              // so that it mends nothing meanwhile
+	defer syscall.Kill(pid, syscall.SIGCONT) //nolint:errcheck // it may be gone
 	link := filepath.Join(s.dir, "link")
 	check(t, os.Symlink(s.home, link))
 	other := filepath.Join(s.dir, "other")
@@ -169,7 +169,8 @@ func TestAServerThatCannotBeReachedIsNamedAndStopped(t *testing.T) {
 	t.Parallel()
 	s := openReach(t)
 	pid := s.serverPID(s.cfg.Socket)
-	check(t, errors.Join(syscall.Kill(pid, syscall.SIGSTOP), os.Remove(s.cfg.Socket)))
+	s.hold(pid)
+	check(t, os.Remove(s.cfg.Socket))
 	defer syscall.Kill(pid, syscall.SIGCONT) //nolint:errcheck // it is gone
 	var wait sync.WaitGroup
 	for _, args := range [][]string{{"task", "list"}, {"doctor"}} {
@@ -223,7 +224,7 @@ func TestAServerDoesNotTakeTheSocketOfAnother(t *testing.T) {
 	s := openReach(t)
 	pid := s.serverPID(s.cfg.Socket)
 	check(t, os.Remove(s.cfg.Socket))
-	check(t, syscall.Kill(pid, syscall.SIGSTOP))
+	s.hold(pid)
 	os.Remove(s.cfg.Socket) //nolint:errcheck // it may have listened again
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: s.cfg.Socket, Net: "unix"})
 	check(t, err)
