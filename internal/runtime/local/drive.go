@@ -54,7 +54,8 @@ func (d *drives) leaveTask(id task.ID) bool {
 	return true
 }
 
-// driveAndSchedule starts the task's next effect and sets its next timer.
+// driveAndSchedule starts the task's next effect and sets its next timer. The caller holds the task's lock, or calls
+// driveLatest.
 func (r *Runtime) driveAndSchedule(t *task.Task) {
 	def, err := r.pinnedDefinition(t)
 	if err != nil {
@@ -64,6 +65,19 @@ func (r *Runtime) driveAndSchedule(t *task.Task) {
 	r.clock.setDue(t.ID, r.nextDue(def, t))
 	if e, ok := engine.NextEffect(t); ok && !e.NotBefore.After(r.now()) && !r.isPaused() {
 		r.driveEffects(t.ID)
+	}
+}
+
+// driveLatest is driveAndSchedule for a caller without the task's lock. A commit may set the next timer while the caller
+// still looks at an older record, so it starts over with the newer one.
+func (r *Runtime) driveLatest(t task.Task) task.Task {
+	for {
+		r.driveAndSchedule(&t)
+		latest, ok, err := r.loadRecord(t.ID)
+		if err != nil || !ok || latest.Seq == t.Seq {
+			return t
+		}
+		t = latest
 	}
 }
 
@@ -264,7 +278,7 @@ func (r *Runtime) fireTimers(id task.ID) {
 	if t, ok, _ = r.loadRecord(id); !ok {
 		return
 	}
-	r.driveAndSchedule(&t)
+	t = r.driveLatest(t)
 	if at := r.nextDue(def, &t); !at.IsZero() && !at.After(now) {
 		r.clock.setDue(id, now.Add(later)) // it is still due, and waking immediately would never end
 	}
@@ -282,7 +296,7 @@ func (r *Runtime) checkForActivity(def *workflow.Definition, t task.Task, tm eng
 		defer r.wait.Done()
 		active := r.lastActivity(def, &t)
 		if r.dueAgain(def, &t, tm) {
-			r.clock.setDue(t.ID, r.nextDue(def, &t))
+			r.driveLatest(t)
 			return
 		}
 		r.submitOwnSignal(t.ID, signal.Signal{Kind: signal.Timer, Actor: task.Engine, Timer: tm.Name, Visit: tm.Visit, Active: active}) //nolint:errcheck // logged, and tried again

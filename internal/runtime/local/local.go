@@ -321,7 +321,7 @@ func (r *Runtime) checkWaitingTasks() error {
 		r.updateLanding(&tasks[i])
 	}
 	for i := range tasks {
-		r.driveAndSchedule(&tasks[i])
+		r.driveLatest(tasks[i])
 	}
 	for _, p := range r.pool.listProjects() {
 		r.advanceQueue(p.Name)
