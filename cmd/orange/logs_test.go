@@ -13,6 +13,7 @@ import (
 	"orange/internal/core/explain"
 	"orange/internal/core/task"
 	"orange/internal/ui/client"
+	"orange/internal/wait"
 )
 
 // fakeClaude is a program that speaks like Claude Code without a terminal, says one thing
@@ -48,7 +49,7 @@ func TestALogWithoutATerminalIsReadable(t *testing.T) {
 	s.environ[0] = "PATH=" + filepath.Join(s.dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
 	id := s.createWith("feature", "--harness", "claude")
 	s.eventually("it has spoken", func() bool { return s.has("said") })
-	want(t, s.orange("task", "log", string(id)), readable)
+	wait.Until(t, "the log shows it", func() bool { return s.orange("task", "log", string(id)) == readable }, func() any { return s.orange("task", "log", string(id)) })
 	want(t, s.orange("task", "output", string(id)), "Which **colour** shall it have?\n")
 	if raw := s.orange("task", "log", string(id), "--raw"); !strings.HasPrefix(raw, `{"type":"system"`) {
 		t.Errorf("raw: %s", raw)
