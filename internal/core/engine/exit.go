@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -184,9 +183,16 @@ func (d *decider) undeliveredMessage(number int) *task.Effect {
 // wasNotTold reports whether a message of the move that brought the task here has not reached the attempt. What the attempt
 // left is then from before that move, and its end cannot be the answer.
 func (d *decider) wasNotTold(number int) bool {
-	return d.sig.Rules >= RulesOfUndelivered && slices.ContainsFunc(d.t.Pending, func(p task.Effect) bool {
-		return isMessageTo(&p, number) && (p.By == task.ByEdge || p.Prompt == workflow.MessageAnswer || p.Turn && p.Prompt != workflow.MessageReply)
-	})
+	if d.sig.Rules < RulesOfUndelivered {
+		return false
+	}
+	for i := range d.t.Pending {
+		p := &d.t.Pending[i]
+		if isMessageTo(p, number) && (p.By == task.ByEdge || p.Prompt == workflow.MessageAnswer || p.Turn && p.Prompt != workflow.MessageReply) {
+			return true
+		}
+	}
+	return false
 }
 
 // replaceUnnotified replaces an agent that finished its part and ended before a message with more work reached it. This is
