@@ -182,7 +182,7 @@ func attemptsText(o attemptsOut, now time.Time) string {
 		life := "ended"
 		switch {
 		case a.Alive:
-			life = "alive, " + task.Condition{Name: a.Condition}.Words()
+			life = joinCondition("alive", a.Condition)
 		case a.ExitCode != nil:
 			life = fmt.Sprintf("ended with code %d", *a.ExitCode)
 		}
@@ -354,4 +354,12 @@ func logText(o logOut, now time.Time) string {
 		b.putLine("Later: log with after " + o.Next)
 	}
 	return b.String()
+}
+
+// joinCondition adds the condition of an agent in words. An agent without one may still be starting.
+func joinCondition(text, condition string) string {
+	if condition == "" {
+		return text
+	}
+	return text + ", " + task.Condition{Name: condition}.Words()
 }

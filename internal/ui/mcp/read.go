@@ -335,7 +335,7 @@ func showText(o showOut, now time.Time) string {
 		}
 	}
 	for _, a := range o.Agents {
-		b.putField("Agent", fmt.Sprintf("%s, attempt %d, %s", a.Role, a.Attempt, task.Condition{Name: a.Condition}.Words()))
+		b.putField("Agent", joinCondition(fmt.Sprintf("%s, attempt %d", a.Role, a.Attempt), a.Condition))
 	}
 	for i := range o.Checks {
 		c := &o.Checks[i]
