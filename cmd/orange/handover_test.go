@@ -141,3 +141,45 @@ reviewer:
 		t.Errorf("%s", told)
 	}
 }
+
+// A branch that was moved to a newer main is in main, and its work is not: nobody says that it was merged, and the command
+// that is printed brings the work back.
+func TestABranchThatWasResetIsNotMerged(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless")
+	id := s.create("feature", `
+worker:
+  - section: {name: Plan, text: "APPROACH: x"}
+  - run: orange task update --status working
+  - commit: {file: one.txt, text: "one\n", message: one}
+  - section: {name: Handoff, text: "DONE: one"}
+  - run: orange task update --status agent-review
+reviewer:
+  - section: {name: Review, text: "Verdict: PASS"}
+  - run: orange task update --status reviewing
+`)
+	got := s.reaches(id, "reviewing")
+	worktree := strings.TrimSpace(s.orange("task", "path", string(id)))
+	s.git(s.repo, "commit", "-q", "--allow-empty", "-m", "newer")
+	s.git(worktree, "reset", "-q", "--hard", "main")
+
+	const lost = "branch feature has lost its commits"
+	s.refused(lost, "task", "merge", string(id))
+	_, said, err := s.run("task", "complete", string(id))
+	if now := s.task(id); err == nil || now.Status != "reviewing" || now.Work.Landed || !strings.Contains(said, lost) {
+		t.Errorf("%s, %v: %q", now.Status, err, said)
+	}
+	_, command, _ := strings.Cut(said, "restore it with git -C ")
+	fields := strings.Fields(command)
+	if len(fields) < 4 || fields[0] != worktree || !strings.HasPrefix(got.Work.Head, fields[3]) {
+		t.Fatalf("it prints %q", said)
+	}
+	s.git(fields[0], fields[1:4]...)
+	if out := s.orange("task", "merge", string(id)); !strings.HasPrefix(out, "Merged shop/feature") {
+		t.Errorf("%s", out)
+	}
+	s.reaches(id, "done")
+	if got := s.landed(id); got != "one.txt" {
+		t.Errorf("after the merge the diff names %q", got)
+	}
+}

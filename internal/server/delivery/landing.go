@@ -70,7 +70,10 @@ func (l *landing) land(ctx context.Context) (local.EffectResult, error) {
 		return l.moveTarget(ctx, l.t.Landing.Candidate)
 	case len(l.t.Checks) == 0 && !rewrites && l.remote == "":
 		landed, err := l.Git.MergeBranch(ctx, l.p.Path, m)
-		return local.EffectResult{Landed: l.landedCommit(landed)}, err
+		if err == nil {
+			landed, err = l.landedCommit(ctx, landed)
+		}
+		return local.EffectResult{Landed: landed}, err
 	}
 	c, landed, err := l.Git.BuildCandidate(ctx, l.p.Path, m)
 	c.Remote = l.remote
@@ -79,10 +82,10 @@ func (l *landing) land(ctx context.Context) (local.EffectResult, error) {
 		return local.EffectResult{}, err
 	case landed != "": // the target has the work already, but the remote may not have the target
 		note := ""
-		if l.remote != "" {
+		if landed, err = l.landedCommit(ctx, landed); err == nil && l.remote != "" {
 			note, err = l.push(ctx, c.Tip)
 		}
-		return local.EffectResult{Landed: l.landedCommit(landed), Note: note}, err
+		return local.EffectResult{Landed: landed, Note: note}, err
 	case len(l.t.Checks) == 0 && !rewrites:
 		return l.moveTarget(ctx, c)
 	}
@@ -100,7 +103,7 @@ func (l *landing) moveTarget(ctx context.Context, c task.Candidate) (done local.
 		return done, err
 	}
 	l.Waits.forget(l.checkout())
-	done.Landed, done.Candidate = l.landedCommit(c.Commit), &c
+	done.Landed, done.Candidate = c.Commit, &c
 	return done, nil
 }
 
@@ -118,12 +121,26 @@ func (l *landing) push(ctx context.Context, commit string) (note string, err err
 	return note, nil
 }
 
-// landedCommit returns the commit by which the work came into the target, or "" if the branch has no commits.
-func (l *landing) landedCommit(commit string) string {
-	if l.t.Work != nil && commit == l.t.Work.Base {
-		return ""
+// landedCommit returns the commit by which the work came into the target, or "" if the branch, which is in the target, has
+// no commits of its own. It is an error if it had commits when it was handed over.
+func (l *landing) landedCommit(ctx context.Context, commit string) (string, error) {
+	w := l.t.Work
+	if w == nil {
+		return commit, nil
 	}
-	return commit
+	brought, err := l.Git.FindBrought(ctx, l.p.Path, l.t.Branch, w.Base, w.Head)
+	switch {
+	case err != nil:
+		return "", err
+	case brought.Tip == "" || brought.Own:
+		return commit, nil
+	case w.Head == "" || l.t.Handover != nil && l.t.Handover.Nothing:
+		return "", nil
+	}
+	if landed, err := l.Git.HasLanded(ctx, l.p.Path, w.Head, l.p.DefaultBranch); err != nil || landed { // and the branch was moved back
+		return commit, err
+	}
+	return "", fmt.Errorf("branch %s no longer has the commits that were handed over (%.12s), and they are not in %s: nothing was merged; restore the branch and try again", l.t.Branch, w.Head, l.p.DefaultBranch)
 }
 
 // checkout identifies the checkout of the target.

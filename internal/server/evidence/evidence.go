@@ -99,28 +99,57 @@ func (s Source) checkLanded(ctx context.Context, q *local.Question, e *signal.Ev
 	return err
 }
 
-// whatWasMerged sets which commits of a branch were merged. It sets Empty if the branch has no commits of its own, because
-// it is still where it was when the task began. A branch that had commits at its handover and has lost them is not merged.
+// whatWasMerged sets which commits of a branch were merged. It sets Empty if the branch has no commits of its own: it is
+// where it was when the task began, or was only moved to a newer default branch. A branch that had commits at its handover
+// and has lost them is not merged. Commits of the handover that were left out are named.
 func (s Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.Evidence) error {
 	w := q.Task.Work
-	tip, err := s.Git.BranchTip(ctx, q.Project.Path, q.Task.Branch)
-	if w == nil || tip == "" || err != nil { // it is unknown where the branch began
-		return err
+	if w == nil { // it is unknown where the branch began
+		return nil
 	}
-	nothing := w.Head == "" || q.Task.Handover != nil && q.Task.Handover.Nothing
+	brought, err := s.Git.FindBrought(ctx, q.Project.Path, q.Task.Branch, w.Base, w.Head)
 	switch {
-	case tip != w.Base:
-		e.Base, e.Head = w.Base, tip
-	case w.Head != "" && s.Git.HasCommit(ctx, q.Project.Path, q.Project.DefaultBranch, w.Head): // it was merged before
-		e.Base, e.Head = w.Base, w.Head
-	case nothing:
-		e.Empty, e.Detail = true, fmt.Sprintf("branch %s has no commits: nothing was merged", q.Task.Branch)
-	default:
-		e.Holds, e.Empty = false, true
-		e.Detail = fmt.Sprintf("branch %s has lost its commits, and the commit of its handover (%.12s) is not in %s: restore it with git branch -f %s %.12s",
-			q.Task.Branch, w.Head, q.Project.DefaultBranch, q.Task.Branch, w.Head)
+	case err != nil || brought.Tip == "":
+		return err
+	case brought.Own:
+		e.Base, e.Head = w.Base, brought.Tip
+		if left := brought.LeftBehind; len(left) > 0 {
+			e.Detail += fmt.Sprintf(", without commits of the handover: %s", humanize.FirstFew(shorten(left), 5))
+		}
+		return nil
+	case w.Head != "":
+		if landed, err := s.Git.HasLanded(ctx, q.Project.Path, w.Head, q.Project.DefaultBranch); err != nil || landed { // it was merged before
+			e.Base, e.Head = w.Base, w.Head
+			return err
+		}
 	}
+	e.Empty = true
+	if w.Head == "" || q.Task.Handover != nil && q.Task.Handover.Nothing {
+		e.Detail = fmt.Sprintf("branch %s has no commits: nothing was merged", q.Task.Branch)
+		return nil
+	}
+	e.Holds = false
+	e.Detail = fmt.Sprintf("branch %s has lost its commits, and the commit of its handover (%.12s) is not in %s: restore it with %s",
+		q.Task.Branch, w.Head, q.Project.DefaultBranch, s.restoreCommand(q))
 	return nil
+}
+
+// restoreCommand returns the command that moves a task's branch back to the commit of its handover. Git moves a branch that
+// is checked out only where it is checked out.
+func (s Source) restoreCommand(q *local.Question) string {
+	if q.Task.Workspace != "" {
+		return fmt.Sprintf("git -C %s reset --keep %.12s", s.Host.Workspace(q.Task.Workspace), q.Task.Work.Head)
+	}
+	return fmt.Sprintf("git -C %s branch -f %s %.12s", q.Project.Path, q.Task.Branch, q.Task.Work.Head)
+}
+
+// shorten returns the hashes as people read them.
+func shorten(hashes []string) []string {
+	short := make([]string, len(hashes))
+	for i, h := range hashes {
+		short[i] = fmt.Sprintf("%.7s", h)
+	}
+	return short
 }
 
 // checkClean reports whether the task's worktree has no uncommitted files. Git ignores the files that Orange itself puts

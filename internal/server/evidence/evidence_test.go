@@ -152,7 +152,7 @@ func TestABranchThatLostItsCommitsIsNotMerged(t *testing.T) {
 	probe := func() signal.Evidence {
 		return Source{Git: git.New()}.Probe(t.Context(), local.Question{Name: workflow.Merged, Project: task.Project{Path: dir, DefaultBranch: "main"}, Task: tk})
 	}
-	if e := probe(); e.Holds || !e.Empty || !strings.Contains(e.Detail, "git branch -f feature "+head[:12]) {
+	if e := probe(); e.Holds || !e.Empty || !strings.Contains(e.Detail, "git -C "+dir+" branch -f feature "+head[:12]) {
 		t.Errorf("%+v", e)
 	}
 	tk.Handover = &task.Handover{Nothing: true}
@@ -161,6 +161,57 @@ func TestABranchThatLostItsCommitsIsNotMerged(t *testing.T) {
 	}
 	gitIn(t, dir, "branch", "-f", "main", head)
 	if e := probe(); !e.Holds || e.Empty || e.Head != head {
+		t.Errorf("it was merged before: %+v", e)
+	}
+}
+
+// A branch that was moved to a newer default branch is in it, and brought nothing there.
+func TestABranchThatOnlyFollowedIsNotMerged(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tree := filepath.Join(dir, "w1")
+	write := func(at, name string) string {
+		check(t, os.WriteFile(filepath.Join(at, name), []byte(name), 0o600))
+		gitIn(t, at, "add", ".")
+		gitIn(t, at, "commit", "-qm", name)
+		return gitIn(t, at, "rev-parse", "HEAD")
+	}
+	root := filepath.Join(dir, "root")
+	gitIn(t, dir, "init", "-qb", "main", root)
+	base := write(root, "begin")
+	gitIn(t, root, "worktree", "add", "-qb", "feature", tree)
+	tk := &task.Task{Branch: "feature", Resources: task.Resources{Workspace: "w1"}, Results: task.Results{Work: &task.Work{Base: base}}}
+	probe := func() signal.Evidence {
+		t.Helper()
+		source := Source{Git: git.New(), Host: host.Evidence{Workspace: func(name string) string { return filepath.Join(dir, name) }}}
+		return source.Probe(t.Context(), local.Question{Name: workflow.Merged, Project: task.Project{Path: root, DefaultBranch: "main"}, Task: tk})
+	}
+	write(root, "newer")
+	gitIn(t, tree, "merge", "-q", "--ff-only", "main")
+	if e := probe(); !e.Holds || !e.Empty || e.Head != "" {
+		t.Errorf("nothing was committed: %+v", e)
+	}
+	first := write(tree, "first")
+	head := write(tree, "second")
+	tk.Work.Head = head
+	write(root, "newest")
+	gitIn(t, tree, "reset", "-q", "--hard", "main")
+	if e := probe(); e.Holds || !e.Empty || !strings.Contains(e.Detail, "git -C "+tree+" reset --keep "+head[:12]) {
+		t.Errorf("it has lost its commits: %+v", e)
+	}
+	gitIn(t, tree, "cherry-pick", head)
+	gitIn(t, root, "merge", "-q", "--ff-only", "feature")
+	if e := probe(); !e.Holds || e.Empty || e.Head == "" || !strings.Contains(e.Detail, "without commits of the handover: "+first[:7]) {
+		t.Errorf("one of two commits is merged: %+v", e)
+	}
+	gitIn(t, tree, "cherry-pick", first)
+	gitIn(t, root, "merge", "-q", "--ff-only", "feature")
+	if e := probe(); !e.Holds || e.Empty || strings.Contains(e.Detail, "without") {
+		t.Errorf("both are merged: %+v", e)
+	}
+	gitIn(t, root, "merge", "-q", "--no-edit", head)
+	gitIn(t, tree, "reset", "-q", "--hard", base)
+	if e := probe(); !e.Holds || e.Empty || e.Base != base || e.Head != head {
 		t.Errorf("it was merged before: %+v", e)
 	}
 }

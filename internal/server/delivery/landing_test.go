@@ -1,0 +1,37 @@
+package delivery
+
+import (
+	"strings"
+	"testing"
+
+	"orange/internal/core/task"
+)
+
+// A branch that was moved to the tip of its target is in it, and none of its work is.
+func TestLandingABranchThatHasLostItsCommits(t *testing.T) {
+	for name, checks := range map[string]task.Checks{"in one step": nil, "with a check": {{Name: "unit", Run: "true"}}} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.project.Delivery, e.project.MergePR = task.DeliverLocal, ""
+			base := e.git(e.root, "rev-parse", "feature~1")
+			head := e.git(e.root, "rev-parse", "feature")
+			e.commit("other", "o\n")
+			e.git(e.root, "branch", "-f", "feature", "main")
+			tk := task.Task{ID: someTask, Project: "shop", Branch: "feature"}
+			tk.Checks, tk.Work = checks, &task.Work{Base: base, Head: head}
+			done, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "1"})
+			if err == nil || !strings.Contains(err.Error(), "no longer has the commits that were handed over ("+head[:12]+")") || done.Landed != "" {
+				t.Errorf("it lost its commits: %+v, %v", done, err)
+			}
+			tk.Work.Head = ""
+			if done, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "2"}); err != nil || done.Landed != "" {
+				t.Errorf("it never had any: %+v, %v", done, err)
+			}
+			tk.Work.Head = head
+			e.git(e.root, "merge", "-q", "--no-edit", head)
+			if done, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "3"}); err != nil || done.Landed == "" {
+				t.Errorf("it was merged before: %+v, %v", done, err)
+			}
+		})
+	}
+}
