@@ -313,9 +313,13 @@ func (r *Runtime) checkHarnesses(n *signal.New) error {
 	return nil
 }
 
-// branchKey names the lock that keeps two tasks from taking one branch at the same time. It is taken before the lock of
-// a task, and no task can have such an id.
-func branchKey(branch string) task.ID { return task.ID("branch " + branch) }
+// branchKey names the lock that keeps two tasks from taking one branch at the same time, or branches that git cannot hold
+// beside each other, such as a and a/b: these begin with the same folder. It is taken before the lock of a task, and no
+// task can have such an id.
+func branchKey(branch string) task.ID {
+	first, _, _ := strings.Cut(branch, "/")
+	return task.ID("branch " + first)
+}
 
 // maxBranch bounds the name of a branch, in bytes, because file names contain it with a suffix.
 const maxBranch = 240
