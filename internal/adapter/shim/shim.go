@@ -61,6 +61,9 @@ func runShim(folder Folder, data DataFolder, within time.Duration) int {
 	case s := <-a.signals:
 		a.noteSignal(s)
 	default:
+		if lostTerminal() { // the agent may end before SIGHUP arrives here
+			a.noteSignal(unix.SIGHUP)
+		}
 	}
 	exit.ExternalEnd = a.claim.ExternalEnd
 	return a.finishAttempt(exit)

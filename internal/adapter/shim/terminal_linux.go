@@ -12,6 +12,12 @@ import (
 // may keep the terminal open.
 const maxLeave = time.Second
 
+// lostTerminal reports whether the terminal of this process was closed from outside, as when tmux is killed.
+func lostTerminal() bool {
+	_, err := unix.IoctlGetTermios(0, unix.TCGETS)
+	return err == unix.EIO
+}
+
 // leaveTerminal closes the terminal of this process, and waits until tmux has read all that was written there. tmux closes
 // its side as soon as it knows that the process of a window has ended, and on a busy machine the kernel may not have handed
 // over the last output by then. It also closes its side after it has read everything from a terminal that nobody has open,

@@ -329,3 +329,25 @@ func TestAnEndThatWasOrderedIsNoMassDeath(t *testing.T) {
 		}
 	}
 }
+
+// When a terminal is closed, the agent may see it and end before the shim gets SIGHUP. Here the shim gets none, because it
+// does not lead the session of the terminal.
+func TestAnAgentThatEndsWithItsTerminalWasEndedFromOutside(t *testing.T) {
+	needsLinux(t)
+	s, x := newEnv(t), newTmux(t)
+	o := s.orders(`trap '' HUP; echo $$ >$DIR/agent; read line; exit 0`)
+	o.Window = new(agent.Window)
+	started, err := s.StartAttempt(t.Context(), s.folder, o, func(ctx context.Context, argv []string) error {
+		return x.launch(ctx, append([]string{"sh", "-c", `"$@"; :`, "sh"}, argv...))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.pid("agent")
+	exits := s.watch()
+	x.run("kill-server")
+	exit := receive(t, exits)
+	if exit.ExternalEnd == nil || exit.ExternalEnd.By != "SIGHUP" || exit.Code != 0 {
+		t.Errorf("%+v, %+v; started: %+v", exit, exit.ExternalEnd, started)
+	}
+}
