@@ -152,6 +152,7 @@ worker:
   - section: {name: Plan, text: "APPROACH: x"}
   - run: orange task update --status working
   - commit: {file: one.txt, text: "one\n", message: one}
+  - commit: {file: two.txt, text: "two\n", message: two}
   - section: {name: Handoff, text: "DONE: one"}
   - run: orange task update --status agent-review
 reviewer:
@@ -175,10 +176,17 @@ reviewer:
 		t.Fatalf("it prints %q", said)
 	}
 	s.git(fields[0], fields[1:4]...)
-	if out := s.orange("task", "merge", string(id)); !strings.HasPrefix(out, "Merged shop/feature") {
-		t.Errorf("%s", out)
+
+	s.git(worktree, "reset", "-q", "--hard", "HEAD~1") // and now without its second commit
+	out, said, err := s.run("task", "merge", string(id))
+	left := "branch feature no longer has commits of its handover: " + got.Work.Head[:12]
+	if check(t, err); !strings.HasPrefix(out, "Merged shop/feature") || !strings.Contains(said, left) {
+		t.Errorf("%q, %q", out, said)
 	}
 	s.reaches(id, "done")
+	if history := s.orange("task", "history", string(id)); !strings.Contains(strings.Join(strings.Fields(history), " "), left) {
+		t.Errorf("the history does not name %s:\n%s", got.Work.Head, history)
+	}
 	if got := s.landed(id); got != "one.txt" {
 		t.Errorf("after the merge the diff names %q", got)
 	}

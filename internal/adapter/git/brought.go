@@ -11,7 +11,8 @@ import (
 type Brought struct {
 	Tip        string   // "" if the branch does not exist
 	Own        bool     // it brought commits of its own: those that were handed over, or others
-	LeftBehind []string // commits that were handed over, if the target has neither them nor rewritten ones
+	Base, Head string   // its own commits are those of Head that Base has not
+	LeftBehind []string // as FindLeftBehind says
 }
 
 // FindBrought finds out whether a branch whose tip is in its target brought commits of its own. One that is where it
@@ -23,25 +24,87 @@ func (g *Git) FindBrought(ctx context.Context, root, branch, base, head string) 
 	if err != nil || b.Tip == "" || b.Tip == base {
 		return b, err
 	}
-	if g.IsAncestor(ctx, root, head, b.Tip) {
+	if b.Base, b.Head = base, b.Tip; g.IsAncestor(ctx, root, head, b.Tip) {
 		b.Own = true
-		return b, nil
-	}
-	if head != "" {
-		if head, err = g.resolveRevision(ctx, root, head); err != nil {
-			return b, err
+		more := true
+		if head != b.Tip { // the branch may have followed its target since
+			more, err = g.gotCommits(ctx, root, branch, head, b.Tip)
 		}
-	}
-	if head != "" { // git has not removed it yet
-		if b.Own = g.addsNothing(ctx, root, b.Tip, head); b.Own {
-			return b, nil
+		if !more {
+			b.Head = head
 		}
-		if b.Own, b.LeftBehind, err = g.findRewritten(ctx, root, head, b.Tip); err != nil || b.Own {
-			return b, err
-		}
+		return b, err
 	}
-	b.Own, err = g.gotCommits(ctx, root, branch, base, b.Tip)
+	r, err := g.compareRewritten(ctx, root, head, b.Tip)
+	switch {
+	case err != nil:
+		return b, err
+	case r.first != "":
+		b.Own, b.Base, b.LeftBehind = true, r.first+"^", r.missing
+	case r.contained:
+		b.Own, b.Head = true, head
+	default:
+		b.LeftBehind = r.missing
+		b.Own, err = g.gotCommits(ctx, root, branch, base, b.Tip)
+	}
+	if err == nil && r.first != "" {
+		b.Base, err = g.resolveRevision(ctx, root, b.Base)
+	}
 	return b, err
+}
+
+// FindLeftBehind lists the commits of head that tip has neither itself nor rewritten, if a merge of head into tip would
+// change anything.
+func (g *Git) FindLeftBehind(ctx context.Context, root, head, tip string) ([]string, error) {
+	if g.IsAncestor(ctx, root, head, tip) {
+		return nil, nil
+	}
+	r, err := g.compareRewritten(ctx, root, head, tip)
+	return r.missing, err
+}
+
+// rewritten says which commits of a head another commit has in its history in a rewritten form.
+type rewritten struct {
+	contained bool     // a merge of the head would change nothing
+	first     string   // the oldest rewritten commit, "" if there is none
+	missing   []string // commits that were not found; nil if contained
+}
+
+// compareRewritten looks in the history of tip for the commits of head that tip has not. If git has removed head, because
+// no branch led to it, nothing is found and nothing is missing.
+func (g *Git) compareRewritten(ctx context.Context, root, head, tip string) (r rewritten, err error) {
+	if head == "" {
+		return r, nil
+	}
+	if head, err = g.resolveRevision(ctx, root, head); err != nil || head == "" {
+		return r, err
+	}
+	handed, err := g.listAuthored(ctx, root, tip, head)
+	if err != nil {
+		return r, err
+	}
+	have, err := g.listAuthored(ctx, root, head, tip)
+	if err != nil {
+		return r, err
+	}
+	wanted, found := map[string]bool{}, map[string]bool{}
+	for _, c := range handed {
+		wanted[c.authored] = true
+	}
+	for _, c := range have {
+		if found[c.authored] = true; r.first == "" && wanted[c.authored] {
+			r.first = c.hash
+		}
+	}
+	if r.contained = g.addsNothing(ctx, root, tip, head); r.contained {
+		return r, nil
+	}
+	for _, c := range handed {
+		if !found[c.authored] {
+			r.missing = append(r.missing, c.hash)
+		}
+	}
+	return r, nil
 }
 
 // addsNothing reports whether a merge of a commit into tip would change no file.
@@ -52,31 +115,6 @@ func (g *Git) addsNothing(ctx context.Context, root, tip, commit string) bool {
 	}
 	tree, err := g.treeOf(ctx, root, tip)
 	return err == nil && tree == merged
-}
-
-// findRewritten looks in the history of tip for the commits of head that tip has not. It reports whether one of them was
-// found, and lists those that were not.
-func (g *Git) findRewritten(ctx context.Context, root, head, tip string) (found bool, missing []string, err error) {
-	handed, err := g.listAuthored(ctx, root, tip, head)
-	if err != nil {
-		return false, nil, err
-	}
-	have, err := g.listAuthored(ctx, root, head, tip)
-	if err != nil {
-		return false, nil, err
-	}
-	authored := map[string]bool{}
-	for _, c := range have {
-		authored[c.authored] = true
-	}
-	for _, c := range handed {
-		if authored[c.authored] {
-			found = true
-		} else {
-			missing = append(missing, c.hash)
-		}
-	}
-	return found, missing, nil
 }
 
 // authoredCommit is a commit, and what a rebase keeps of it.
@@ -98,9 +136,9 @@ func (g *Git) listAuthored(ctx context.Context, root, without, tip string) (list
 	return list, nil
 }
 
-// gotCommits reports whether, as far as git has recorded how the branch moved, its tip has commits that were made on the
-// branch or were there when it was created. Where git recorded nothing, gotCommits returns true.
-func (g *Git) gotCommits(ctx context.Context, root, branch, base, tip string) (bool, error) {
+// gotCommits reports whether, as far as git has recorded how the branch moved, its tip has commits that since has not, and
+// that were made on the branch or were there when it was created. Where git recorded nothing, gotCommits returns true.
+func (g *Git) gotCommits(ctx context.Context, root, branch, since, tip string) (bool, error) {
 	text, err := g.run(ctx, root, "log", "--walk-reflogs", "--format=%H %gs", heads+branch, "--")
 	if err != nil {
 		return false, fmt.Errorf("read how %s moved: %w", branch, err)
@@ -110,7 +148,7 @@ func (g *Git) gotCommits(ctx context.Context, root, branch, base, tip string) (b
 	}
 	for line := range strings.Lines(text) {
 		commit, how, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
-		if commit != base && !movesOnly(how, commit) && g.IsAncestor(ctx, root, commit, tip) {
+		if !movesOnly(how, commit) && g.IsAncestor(ctx, root, commit, tip) && !g.IsAncestor(ctx, root, commit, since) {
 			return true, nil
 		}
 	}

@@ -2,6 +2,7 @@ package git
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -13,8 +14,17 @@ func TestFindBrought(t *testing.T) {
 		handed bool // with a known head
 		own    bool
 		left   int
+		files  string // what its own commits change
 	}{
-		"merged as it was": {handed: true, own: true, work: twoCommits, after: func(t *testing.T, root, w string) { do(t, root, "merge", "-q", "--ff-only", "feature") }},
+		"merged as it was": {handed: true, own: true, files: "first second", work: twoCommits, after: func(t *testing.T, root, w string) { do(t, root, "merge", "-q", "--ff-only", "feature") }},
+		"merged, and brought up to date": {handed: true, own: true, files: "first second", work: twoCommits, after: func(t *testing.T, root, w string) {
+			do(t, root, "merge", "-q", "--no-edit", "feature")
+			do(t, w, "merge", "-q", "--ff-only", "main")
+		}},
+		"another commit, and merged": {handed: true, own: true, files: "first second third", work: twoCommits, after: func(t *testing.T, root, w string) {
+			commitFile(t, w, "third", "third")
+			do(t, root, "merge", "-q", "--no-edit", "feature")
+		}},
 		"reset to a newer main": {handed: true, left: 2, work: twoCommits, after: func(t *testing.T, root, w string) {
 			do(t, w, "reset", "-q", "--hard", "main")
 		}},
@@ -22,22 +32,22 @@ func TestFindBrought(t *testing.T) {
 			do(t, w, "checkout", "-q", "--detach")
 			do(t, root, "branch", "-f", "feature", "main")
 		}},
-		"rebased and merged": {handed: true, own: true, work: twoCommits, after: func(t *testing.T, root, w string) {
+		"rebased and merged": {handed: true, own: true, files: "first second", work: twoCommits, after: func(t *testing.T, root, w string) {
 			do(t, w, "rebase", "-q", "main")
 			do(t, root, "merge", "-q", "--ff-only", "feature")
 		}},
-		"rebased with other changes": {handed: true, own: true, work: twoCommits, after: func(t *testing.T, root, w string) {
+		"rebased with other changes": {handed: true, own: true, files: "first second", work: twoCommits, after: func(t *testing.T, root, w string) {
 			do(t, w, "rebase", "-q", "main")
 			write(t, w, "second", "another second")
 			do(t, w, "commit", "-qa", "--amend", "--no-edit")
 			do(t, root, "merge", "-q", "--ff-only", "feature")
 		}},
-		"one of two commits": {handed: true, own: true, left: 1, work: twoCommits, after: func(t *testing.T, root, w string) {
+		"one of two commits": {handed: true, own: true, left: 1, files: "first", work: twoCommits, after: func(t *testing.T, root, w string) {
 			do(t, w, "rebase", "-q", "--onto", "main", "feature~2", "feature~1")
 			do(t, w, "checkout", "-qB", "feature")
 			do(t, root, "merge", "-q", "--ff-only", "feature")
 		}},
-		"squashed by hand": {handed: true, own: true, work: twoCommits, after: func(t *testing.T, root, w string) {
+		"squashed by hand": {handed: true, own: true, files: "first second", work: twoCommits, after: func(t *testing.T, root, w string) {
 			do(t, w, "reset", "-q", "--soft", "HEAD~2")
 			do(t, w, "commit", "-qm", "both")
 			do(t, w, "rebase", "-q", "main")
@@ -88,7 +98,13 @@ func TestFindBrought(t *testing.T) {
 			tt.after(t, root, w)
 			b, err := New().FindBrought(t.Context(), root, "feature", base, head)
 			if err != nil || b.Own != tt.own || len(b.LeftBehind) != tt.left {
-				t.Errorf("%+v, %v; want own %v, %d left behind", b, err, tt.own, tt.left)
+				t.Fatalf("%+v, %v; want own %v, %d left behind", b, err, tt.own, tt.left)
+			}
+			if tt.files == "" {
+				return
+			}
+			if files := strings.Fields(out(t, root, "diff", "--name-only", b.Base, b.Head)); strings.Join(files, " ") != tt.files {
+				t.Errorf("%+v changes %q, want %q", b, files, tt.files)
 			}
 		})
 	}

@@ -4,8 +4,10 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"orange/internal/core/journal"
 	"orange/internal/core/signal"
@@ -152,7 +154,7 @@ func (d *decider) checkSignal() Verdict {
 }
 
 func (d *decider) buildDecision(v Verdict) Decision {
-	out := Decision{Verdict: v, Entries: d.entries, Reasons: d.reasons, Warning: d.handoverWarning()}
+	out := Decision{Verdict: v, Entries: d.entries, Reasons: d.reasons, Warning: cmp.Or(d.handoverWarning(), d.leftBehind())}
 	if len(out.Entries) > 0 && d.sig.Rules > d.before.Rules {
 		out.Entries[0].Rules = d.sig.Rules
 	}
@@ -161,6 +163,9 @@ func (d *decider) buildDecision(v Verdict) Decision {
 	}
 	if len(out.Entries) > 0 {
 		out.Entries[0].Counters = withReset(out.Entries[0].Counters, d.reset)
+	}
+	if left := d.leftBehind(); left != "" && len(out.Entries) > 0 {
+		out.Entries[0].Note = strings.TrimPrefix(out.Entries[0].Note+"; "+left, "; ")
 	}
 	d.recordPredecessors(out.Entries)
 	switch {

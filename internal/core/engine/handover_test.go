@@ -119,6 +119,22 @@ func TestABranchWithoutCommitsIsNotMerged(t *testing.T) {
 	}
 }
 
+func TestCommitsThatAreLeftBehindAreNamed(t *testing.T) {
+	left := signal.Evidence{Name: workflow.Merged, LeftBehind: []string{"1111111111111111", "2222222222222222"}}
+	const want = "branch b no longer has commits of its handover: 111111111111, 222222222222"
+	w := placed(t, "orange", "reviewing")
+	w.task.Branch = "b"
+	d := w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge, Note: "good", Evidence: []signal.Evidence{left}})
+	if d.Warning != want || d.Entries[0].Note != "good; "+want {
+		t.Errorf("asked to merge: warned %q, noted %q", d.Warning, d.Entries[0].Note)
+	}
+	left.Holds = true
+	d = w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Complete, Evidence: []signal.Evidence{left}})
+	if w.task.Status != "done" || d.Warning != want || d.Entries[0].Note != want {
+		t.Errorf("%s: warned %q, noted %q", w.task.Status, d.Warning, d.Entries[0].Note)
+	}
+}
+
 func TestTheRecordKnowsWhichCommitsWereMerged(t *testing.T) {
 	w := placed(t, "orange", "reviewing")
 	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbMerge, Evidence: []signal.Evidence{{Name: workflow.Commits, Holds: true, Base: "a", Head: "b"}}})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
+	"orange/internal/view/humanize"
 )
 
 // The verbs by which a person requests an action that does not move the task.
@@ -34,7 +36,7 @@ func (d *decider) requestPersonAction() Verdict {
 	case do == workflow.MergeBranch && d.emptyBranchEvidence() != nil && !d.emptyBranchEvidence().Holds:
 		return d.refuse("%s", d.emptyBranchEvidence().Detail)
 	case do == workflow.MergeBranch && d.emptyBranchEvidence() != nil:
-		return d.refuse("branch %s has no commits: nothing was merged; finish the task with orange task complete %s, or send it back with orange task request-changes %s", d.t.Branch, d.t.ID, d.t.ID)
+		return d.refuse("%s; finish the task with orange task complete %s, or send it back with orange task request-changes %s", d.emptyBranchEvidence().Detail, d.t.ID, d.t.ID)
 	case do == workflow.MergeBranch && d.protectedPaths() != nil && !d.protectedPaths().Holds:
 		return d.refuse("%s", d.protectedPaths().Detail)
 	case do == workflow.MergeBranch && len(d.unmet()) > 0:
@@ -62,6 +64,19 @@ func (d *decider) requestPersonAction() Verdict {
 // emptyBranchEvidence returns the evidence that the branch has no commits of its own, or nil if there is none.
 func (d *decider) emptyBranchEvidence() *signal.Evidence {
 	return d.evidenceWhere(func(e signal.Evidence) bool { return e.Name == workflow.Merged && e.Empty })
+}
+
+// leftBehind says which commits of the handover the branch does not have any more, "" if it has all of them.
+func (d *decider) leftBehind() string {
+	e := d.evidenceWhere(func(e signal.Evidence) bool { return e.Name == workflow.Merged && len(e.LeftBehind) > 0 })
+	if e == nil {
+		return ""
+	}
+	short := make([]string, len(e.LeftBehind))
+	for i, commit := range e.LeftBehind {
+		short[i] = fmt.Sprintf("%.12s", commit)
+	}
+	return fmt.Sprintf("branch %s no longer has commits of its handover: %s", d.t.Branch, humanize.FirstFew(short, 5))
 }
 
 // protectedPaths returns the evidence about paths that need a person, or nil if there is none.

@@ -322,5 +322,7 @@ type Evidence struct {
 	Head   string `json:"head,omitempty"`   // commits, merged: last commit of the task
 	Empty  bool   `json:"empty,omitempty"`  // merged: the branch has no commits of its own, and nothing was merged
 
+	LeftBehind []string `json:"left_behind,omitempty"` // merged: commits that were handed over, and that the branch does not have any more
+
 	Changes []task.PathChange `json:"changes,omitempty"` // unchanged: what the branch changes of the paths that need a person
 }

@@ -54,10 +54,16 @@ func (s Source) Probe(ctx context.Context, q local.Question) signal.Evidence {
 				}
 			}
 		}
+		if err == nil && !e.Holds && !e.Empty {
+			err = s.findLeftBehind(ctx, &q, &e)
+		}
 	case q.Name == workflow.Commits:
 		var w git.BranchWork
 		w, err = s.Git.MeasureBranch(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch, q.Task.StackBase())
 		e.Holds, e.Detail, e.Base, e.Head = w.Commits > 0, w.Detail, w.Base, w.Tip
+		if before := q.Task.Work; before != nil && w.Base != "" && w.Base == before.Head { // its first part was merged already
+			e.Base = before.Base
+		}
 	case q.Name == workflow.Clean:
 		e.Holds, e.Detail, err = s.checkClean(ctx, q.Task)
 	case q.Name == workflow.Unchanged:
@@ -101,10 +107,12 @@ func (s Source) checkLanded(ctx context.Context, q *local.Question, e *signal.Ev
 
 // whatWasMerged sets which commits of a branch were merged. It sets Empty if the branch has no commits of its own: it is
 // where it was when the task began, or was only moved to a newer default branch. A branch that had commits at its handover
-// and has lost them is not merged. Commits of the handover that were left out are named.
+// and has lost them is not merged.
 func (s Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.Evidence) error {
 	w := q.Task.Work
 	if w == nil { // it is unknown where the branch began
+		e.Empty = true
+		e.Detail = fmt.Sprintf("branch %s has no commits that %s does not have: there is nothing to merge", q.Task.Branch, q.Project.DefaultBranch)
 		return nil
 	}
 	brought, err := s.Git.FindBrought(ctx, q.Project.Path, q.Task.Branch, w.Base, w.Head)
@@ -112,10 +120,8 @@ func (s Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.
 	case err != nil || brought.Tip == "":
 		return err
 	case brought.Own:
-		e.Base, e.Head = w.Base, brought.Tip
-		if left := brought.LeftBehind; len(left) > 0 {
-			e.Detail += fmt.Sprintf(", without commits of the handover: %s", humanize.FirstFew(shorten(left), 5))
-		}
+		e.Base, e.Head = brought.Base, brought.Head
+		e.LeftBehind = brought.LeftBehind
 		return nil
 	case w.Head != "":
 		if landed, err := s.Git.HasLanded(ctx, q.Project.Path, w.Head, q.Project.DefaultBranch); err != nil || landed { // it was merged before
@@ -134,6 +140,19 @@ func (s Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.
 	return nil
 }
 
+// findLeftBehind sets which commits of the handover a branch that is not merged does not have any more.
+func (s Source) findLeftBehind(ctx context.Context, q *local.Question, e *signal.Evidence) error {
+	w := q.Task.Work
+	if w == nil || w.Head == "" {
+		return nil
+	}
+	tip, err := s.Git.BranchTip(ctx, q.Project.Path, q.Task.Branch)
+	if err == nil && tip != "" {
+		e.LeftBehind, err = s.Git.FindLeftBehind(ctx, q.Project.Path, w.Head, tip)
+	}
+	return err
+}
+
 // restoreCommand returns the command that moves a task's branch back to the commit of its handover. Git moves a branch that
 // is checked out only where it is checked out.
 func (s Source) restoreCommand(q *local.Question) string {
@@ -141,15 +160,6 @@ func (s Source) restoreCommand(q *local.Question) string {
 		return fmt.Sprintf("git -C %s reset --keep %.12s", s.Host.Workspace(q.Task.Workspace), q.Task.Work.Head)
 	}
 	return fmt.Sprintf("git -C %s branch -f %s %.12s", q.Project.Path, q.Task.Branch, q.Task.Work.Head)
-}
-
-// shorten returns the hashes as people read them.
-func shorten(hashes []string) []string {
-	short := make([]string, len(hashes))
-	for i, h := range hashes {
-		short[i] = fmt.Sprintf("%.7s", h)
-	}
-	return short
 }
 
 // checkClean reports whether the task's worktree has no uncommitted files. Git ignores the files that Orange itself puts

@@ -194,6 +194,10 @@ func TestABranchThatOnlyFollowedIsNotMerged(t *testing.T) {
 	first := write(tree, "first")
 	head := write(tree, "second")
 	tk.Work.Head = head
+	gitIn(t, tree, "reset", "-q", "--hard", first)
+	if e := probe(); e.Holds || e.Empty || len(e.LeftBehind) != 1 || e.LeftBehind[0] != head {
+		t.Errorf("it has lost one of its commits: %+v", e)
+	}
 	write(root, "newest")
 	gitIn(t, tree, "reset", "-q", "--hard", "main")
 	if e := probe(); e.Holds || !e.Empty || !strings.Contains(e.Detail, "git -C "+tree+" reset --keep "+head[:12]) {
@@ -201,18 +205,51 @@ func TestABranchThatOnlyFollowedIsNotMerged(t *testing.T) {
 	}
 	gitIn(t, tree, "cherry-pick", head)
 	gitIn(t, root, "merge", "-q", "--ff-only", "feature")
-	if e := probe(); !e.Holds || e.Empty || e.Head == "" || !strings.Contains(e.Detail, "without commits of the handover: "+first[:7]) {
+	if e := probe(); !e.Holds || e.Empty || e.Head == "" || len(e.LeftBehind) != 1 || e.LeftBehind[0] != first {
 		t.Errorf("one of two commits is merged: %+v", e)
 	}
 	gitIn(t, tree, "cherry-pick", first)
 	gitIn(t, root, "merge", "-q", "--ff-only", "feature")
-	if e := probe(); !e.Holds || e.Empty || strings.Contains(e.Detail, "without") {
+	if e := probe(); !e.Holds || e.Empty || len(e.LeftBehind) != 0 {
 		t.Errorf("both are merged: %+v", e)
 	}
 	gitIn(t, root, "merge", "-q", "--no-edit", head)
 	gitIn(t, tree, "reset", "-q", "--hard", base)
 	if e := probe(); !e.Holds || e.Empty || e.Base != base || e.Head != head {
 		t.Errorf("it was merged before: %+v", e)
+	}
+}
+
+// A branch that somebody made where the default branch is, and that no agent worked on, has nothing to merge.
+func TestABranchThatNobodyWorkedOnIsNotMerged(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	gitIn(t, root, "init", "-qb", "main")
+	gitIn(t, root, "commit", "-q", "--allow-empty", "-m", "begin")
+	gitIn(t, root, "branch", "feature")
+	q := local.Question{Name: workflow.Merged, Project: task.Project{Path: root, DefaultBranch: "main"}, Task: &task.Task{Branch: "feature"}}
+	if e := (Source{Git: git.New()}).Probe(t.Context(), q); !e.Holds || !e.Empty || !strings.Contains(e.Detail, "there is nothing to merge") {
+		t.Errorf("%+v", e)
+	}
+}
+
+// Work that continues after its first part was merged is shown as a whole.
+func TestTheSecondPartOfWorkKeepsTheFirst(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	gitIn(t, root, "init", "-qb", "main")
+	commit := func(name string) string {
+		gitIn(t, root, "commit", "-q", "--allow-empty", "-m", name)
+		return gitIn(t, root, "rev-parse", "HEAD")
+	}
+	base := commit("begin")
+	gitIn(t, root, "checkout", "-qb", "feature")
+	first := commit("first")
+	gitIn(t, root, "branch", "-f", "main", first)
+	second := commit("second")
+	q := local.Question{Name: workflow.Commits, Project: task.Project{Path: root, DefaultBranch: "main"}, Task: &task.Task{Branch: "feature", Results: task.Results{Work: &task.Work{Base: base, Head: first}}}}
+	if e := (Source{Git: git.New()}).Probe(t.Context(), q); !e.Holds || e.Base != base || e.Head != second {
+		t.Errorf("%+v", e)
 	}
 }
 
