@@ -208,6 +208,8 @@ func (w *actionWait) applyEntry(e journal.Entry, enough func()) error {
 		if err := w.handleReceipt(e); err != nil {
 			return err
 		}
+	case w.asked && w.tries == 0 && e.Type == journal.EffectGaveUp && len(e.Dropped) == 0: // an effect before it
+		fmt.Fprintln(w.Stderr, "orange: "+cleanLine(fmt.Sprintf("%s: orange resume %s tries that again", e.Attention, w.id)))
 	}
 	switch {
 	case w.tries == 0:

@@ -65,6 +65,9 @@ func TestPersonActions(t *testing.T) {
 			follow(move, done)(w)
 			w.store.Tasks[0].Attention, w.store.Tasks[0].Pending = "push failed", []task.Effect{{GivenUp: true}}
 		}, out: "Merged", err: "needs attention first (push failed)"},
+		{name: "merge behind something that is given up meanwhile", args: "task merge one", prepare: follow(
+			`"seq":6,"type":"effect.gave-up","attention":"push failed 6 times: no route","tries":6,"receipt":{"effect":"`+idOne+`/4/0","ok":false,"error":"no route"}`, move, done),
+			out: "Merged", err: "orange: push failed 6 times: no route: orange resume " + idOne + " tries that again\n"},
 		{name: "merge without waiting", args: "task merge one --no-wait", out: "oneAAAAA: merge is asked for; see how it goes with orange task history " + idOne + "\n"},
 		{name: "merge without waiting, as JSON", args: "task merge one --no-wait --json", out: `"type":"effect.asked"`},
 		{name: "merge refused", args: "task merge one", prepare: func(w *env) { w.refuse = "a merge is for one that waits for it" }, code: 1, err: "orange: task merge: a merge is for one that waits for it\n"},
