@@ -31,9 +31,11 @@ func (g *Git) BuildCandidate(ctx context.Context, root string, asked Merging) (c
 		return c, "", err
 	}
 	if merged {
-		if _, err := g.RecoverLanding(ctx, root); err != nil {
+		did, err := g.RecoverLanding(ctx, root)
+		if err != nil {
 			return c, "", err
 		}
+		g.reportRecovery(did)
 		landed, err = g.landedBy(ctx, root, m.tip, m.old)
 		return c, landed, err
 	}

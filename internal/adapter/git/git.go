@@ -19,6 +19,7 @@ type Git struct {
 	environ     func(keys bool) []string // nil: the environment of this process
 	guard       *Guard                   // nil: git runs every program that its configuration names
 	lockTimeout time.Duration            // how long a merge retries while a lock file of git exists
+	report      func(did string)         // nil: nobody hears of interrupted landings
 }
 
 // New returns a Git for the installed git. If git is not installed, the first command fails.
@@ -30,6 +31,14 @@ func New() *Git { return &Git{program: "git", lockTimeout: 10 * time.Second} }
 func (g *Git) WithEnviron(environ func(keys bool) []string) *Git {
 	other := *g
 	other.environ = environ
+	return &other
+}
+
+// WithReport returns a copy of g that reports each interrupted landing that it comes upon, and
+// what became of it.
+func (g *Git) WithReport(report func(did string)) *Git {
+	other := *g
+	other.report = report
 	return &other
 }
 

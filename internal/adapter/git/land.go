@@ -58,7 +58,7 @@ func (g *Git) LandCommit(ctx context.Context, root string, l Landing) error {
 		return err
 	}
 	defer held.release()
-	if _, err := g.recoverLanding(ctx, root, held); err != nil {
+	if err := g.recoverAndReport(ctx, root, held); err != nil {
 		return err
 	}
 	return g.landLocked(ctx, root, held, l)
@@ -83,6 +83,20 @@ func (g *Git) RecoverLanding(ctx context.Context, root string) (did string, err 
 	return g.recoverLanding(ctx, root, held)
 }
 
+// recoverAndReport is recoverLanding for a caller that goes on with something else.
+func (g *Git) recoverAndReport(ctx context.Context, root string, held *landingLock) error {
+	did, err := g.recoverLanding(ctx, root, held)
+	g.reportRecovery(did)
+	return err
+}
+
+// reportRecovery reports what became of an interrupted landing, unless there was none.
+func (g *Git) reportRecovery(did string) {
+	if did != "" && g.report != nil {
+		g.report(did)
+	}
+}
+
 // recoverLanding reads the record of an interrupted landing, settles it and removes the record.
 func (g *Git) recoverLanding(ctx context.Context, root string, held *landingLock) (did string, err error) {
 	rec, found, err := held.readRecord()
@@ -103,7 +117,7 @@ func (g *Git) recoverLanding(ctx context.Context, root string, held *landingLock
 	if err != nil {
 		return "", fmt.Errorf("an earlier landing of %s in %s was interrupted: %w", rec.What, rec.Target, err)
 	}
-	did = fmt.Sprintf("the landing of %s in %s was interrupted and %s%s", rec.What, rec.Target, seen.describeOutcome(&rec), seen.describeRepairs(rec.Checkout))
+	did = fmt.Sprintf("the landing of %s in %s was interrupted and %s%s", rec.What, rec.Target, seen.describeOutcome(&rec), seen.describeRepairs())
 	return did, held.removeRecord()
 }
 
@@ -121,7 +135,7 @@ func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l 
 		}
 		return ErrMoved
 	}
-	rec := landRecord{Landing: l}
+	rec := landRecord{Landing: l, Boot: bootID()}
 	if rec.Checkout, err = g.landingPlace(ctx, root, l); err != nil {
 		return err
 	}
@@ -130,6 +144,9 @@ func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l 
 			return err
 		}
 		if rec.Staged, err = g.checkWay(ctx, &rec); err != nil {
+			return err
+		}
+		if rec.Index, err = indexVersion(rec.Checkout); err != nil {
 			return err
 		}
 	}
@@ -144,6 +161,7 @@ func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l 
 		c.env = append(g.identityEnv(ctx, rec.Checkout), "GIT_REFLOG_ACTION=merge "+l.What)
 	}
 	_, failed := g.runCall(ctx, c)
+	rec.ran = true
 	seen, err := g.settleLanding(context.WithoutCancel(ctx), root, &rec)
 	if err != nil { // the record stays, and the next holder of the lock tries again
 		if failed != nil {
@@ -285,7 +303,7 @@ func (g *Git) judgeLanding(ctx context.Context, root string, rec *landRecord, se
 	case errors.As(failed, &exit) && len(overwrittenFiles(exit.stderr)) > 0:
 		return blockedBy(rec, overwrittenFiles(exit.stderr))
 	}
-	return fmt.Errorf("merge %s in %s: %w; %s%s: fix that and try again", rec.What, where, failed, seen.describeOutcome(rec), seen.describeRepairs(where))
+	return fmt.Errorf("merge %s in %s: %w; %s%s: fix that and try again", rec.What, where, failed, seen.describeOutcome(rec), seen.describeRepairs())
 }
 
 // A LocalChangesError means that a landing would overwrite the user's own changes. Nothing was changed.

@@ -29,8 +29,12 @@ const landingTimeout = 2 * time.Minute
 type landRecord struct {
 	Landing
 	Staged []string `json:"staged,omitempty"` // files that already had the content of New in the user's index
+	Boot   string   `json:"boot,omitempty"`   // the start of the machine at which the record was written; "" if unknown
+	Index  string   `json:"index,omitempty"`  // the version of the checkout's index at that time
 
-	written time.Time // when the record was written
+	written time.Time    // when the record was written
+	held    *landingLock // the lock under which the record was read or written
+	ran     bool         // this process has just run git for the landing
 }
 
 // landingLock is the lock of all landings of a repository.
@@ -108,7 +112,7 @@ func (h *landingLock) writeRecord(rec *landRecord) error {
 	}
 	info, err := os.Stat(path)
 	if err == nil {
-		rec.written = info.ModTime()
+		rec.written, rec.held = info.ModTime(), h
 	}
 	return err
 }
@@ -129,7 +133,7 @@ func (h *landingLock) readRecord() (rec landRecord, found bool, err error) {
 	}
 	info, err := os.Stat(path)
 	if err == nil {
-		rec.written = info.ModTime()
+		rec.written, rec.held = info.ModTime(), h
 	}
 	return rec, true, err
 }

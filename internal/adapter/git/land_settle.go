@@ -35,6 +35,7 @@ type indexEntry struct {
 // agrees with the branch.
 type landingState struct {
 	tip           string   // commit of the target
+	dir           string   // the checkout; "" if there is none
 	repaired      []string // files that were repaired
 	foreign       []string // files that someone else has changed in the meantime
 	branchChanged bool     // the checkout is no longer on the target: nothing was touched
@@ -52,13 +53,13 @@ func (s *landingState) describeOutcome(rec *landRecord) string {
 }
 
 // describeRepairs returns a phrase for what was done to the checkout.
-func (s *landingState) describeRepairs(dir string) string {
+func (s *landingState) describeRepairs() string {
 	text := ""
 	if len(s.repaired) > 0 {
-		text += fmt.Sprintf("; repaired in %s: %s", dir, someNames(s.repaired))
+		text += fmt.Sprintf("; repaired in %s: %s", s.dir, someNames(s.repaired))
 	}
 	if len(s.foreign) > 0 {
-		text += fmt.Sprintf("; left as it is in %s: %s", dir, someNames(s.foreign))
+		text += fmt.Sprintf("; left as it is in %s: %s", s.dir, someNames(s.foreign))
 	}
 	return text
 }
@@ -116,10 +117,10 @@ func (g *Git) checkWay(ctx context.Context, rec *landRecord) (staged []string, e
 	return staged, nil
 }
 
-// settleLanding checks the branch, the index and the files after a landing. Where index and
-// file are exactly what one of the landing's two commits contains, or a truncated beginning of
-// it, settleLanding changes them to what the branch contains. Everything else belongs to
-// someone else and stays.
+// settleLanding checks the branch, the index and the files after a landing. If git may have left
+// them unfinished, settleLanding changes index and file to what the branch contains where they
+// are exactly what one of the landing's two commits contains, or a truncated beginning of it.
+// Everything else belongs to someone else and stays.
 func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (landingState, error) {
 	tip, err := g.BranchTip(ctx, root, rec.Target)
 	s := landingState{tip: tip}
@@ -134,6 +135,7 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 		}
 		dir = where.path
 	}
+	s.dir = dir
 	if _, branch, err := g.Head(dir); err != nil || branch != rec.Target {
 		s.branchChanged = true
 		return s, nil //nolint:nilerr // the checkout is gone or is used for something else
@@ -142,7 +144,16 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 		s.branchChanged = true
 		return s, err
 	}
-	if err := clearIndexLock(dir, rec.written); err != nil {
+	l, err := layoutOf(dir)
+	if err != nil {
+		return s, err
+	}
+	lock := filepath.Join(l.git, "index.lock")
+	if rec.Checkout == "" || !isLeftLock(lock, rec.written) {
+		lock = ""
+	}
+	unfinished, err := g.isUnfinished(ctx, rec, &s, lock != "")
+	if err != nil {
 		return s, err
 	}
 	changes, err := g.pathChanges(ctx, dir, rec.Old, rec.New)
@@ -165,12 +176,19 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 		file := c.old.mode == gitlink || c.new.mode == gitlink || !dirty[c.name] && (want[c.name] != treeEntry{} || !fileThere(dir, c.name))
 		return i.treeEntry == want[c.name] && !i.unmerged && file
 	})
-	if len(wrong) == 0 {
+	if !unfinished {
+		for _, c := range wrong {
+			s.foreign = append(s.foreign, c.name)
+		}
 		return s, nil
 	}
-	l, err := layoutOf(dir)
-	if err != nil {
-		return s, err
+	if lock != "" {
+		if err := os.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return s, err
+		}
+	}
+	if len(wrong) == 0 {
+		return s, nil
 	}
 	if err := checkIndexUnlocked(l.git); err != nil {
 		return s, err
@@ -178,10 +196,61 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 	if wrong, err = g.ownChanges(ctx, dir, wrong, index, &s); err != nil || len(wrong) == 0 {
 		return s, err
 	}
+	if err := rec.keepIndexVersion(dir); err != nil {
+		return s, err
+	}
 	if err := g.repairCheckout(ctx, dir, wrong, want, index); err != nil {
 		return s, fmt.Errorf("repair %s in %s: %w", someNames(s.repaired), dir, err)
 	}
 	return s, nil
+}
+
+// isUnfinished reports whether a checkout may contain something that git left unfinished; leftLock
+// says that there is an index.lock of the landing. Git writes the files first, then the index, and
+// moves the branch last. So once the branch contains the landing, what differs in its checkout came
+// later and is the user's, even if git still runs a hook. Only a crash of the machine may lose files
+// and an index that git wrote before the branch.
+//
+// If the branch did not move, what differs may still be the user's, for example a squash that the user
+// made by hand after the landing was killed. It is the landing's only while the index is as it was
+// before the landing, or git's index.lock is there: until then nobody else can have written the index.
+// A git that was killed after it wrote the index, and before it moved the branch, looks like that
+// squash. What it left stays, staged, and is no obstacle when the same branch lands again.
+func (g *Git) isUnfinished(ctx context.Context, rec *landRecord, s *landingState, leftLock bool) (bool, error) {
+	wrote := rec.Checkout != ""
+	if boot := bootID(); rec.Boot != "" && boot != "" && rec.Boot != boot {
+		return wrote, nil
+	}
+	landed, err := g.historyContains(ctx, s.dir, s.tip, rec.New)
+	switch {
+	case err != nil:
+		return false, err
+	case rec.ran: // what the landing did not write is wrong if the target was checked out just now
+		return !wrote || !landed, nil
+	case !wrote || landed:
+		return false, nil
+	case leftLock:
+		return true, nil
+	}
+	now, err := indexVersion(s.dir)
+	return rec.Index != "" && now == rec.Index, err
+}
+
+// indexVersion identifies the present version of the index of a checkout.
+func indexVersion(dir string) (string, error) {
+	l, err := layoutOf(dir)
+	return fmt.Sprint(statOf(filepath.Join(l.git, "index"))), err
+}
+
+// keepIndexVersion records that the index of the checkout, as it is now, is the landing's, so that a
+// repair that breaks off is completed later.
+func (rec *landRecord) keepIndexVersion(dir string) error {
+	now, err := indexVersion(dir)
+	if err != nil || now == rec.Index {
+		return err
+	}
+	rec.Index = now
+	return rec.held.writeRecord(rec)
 }
 
 // pathChanges lists the files in which two commits differ.
@@ -334,7 +403,8 @@ func (g *Git) cutOff(ctx context.Context, dir string, c pathChange) bool {
 }
 
 // repairCheckout brings index and files to the wanted state. It removes files first, to make
-// room for the others.
+// room for the others, and writes the index last, as git does: until then a repair that breaks off
+// is seen to be unfinished.
 func (g *Git) repairCheckout(ctx context.Context, dir string, wrong []pathChange, want map[string]treeEntry, index map[string]indexEntry) error {
 	var gone, entries, files strings.Builder
 	for _, c := range wrong {
@@ -355,17 +425,31 @@ func (g *Git) repairCheckout(ctx context.Context, dir string, wrong []pathChange
 			}
 		}
 	}
-	for _, step := range [...]struct {
-		args  []string
-		input string
-	}{
-		{[]string{"update-index", "-z", "--index-info"}, gone.String() + entries.String()},
-		{[]string{"checkout-index", "--force", "--quiet", "-z", "--stdin"}, files.String()},
+	temp, err := os.MkdirTemp("", "orange-index")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp) //nolint:errcheck // a temporary folder
+	other := filepath.Join(temp, "index")
+	l, err := layoutOf(dir)
+	if err == nil {
+		err = copyIndex(filepath.Join(l.git, "index"), other)
+	}
+	if err != nil {
+		return err
+	}
+	env := []string{"GIT_INDEX_FILE=" + other}
+	entry := []string{"update-index", "-z", "--index-info"}
+	for _, step := range [...]call{
+		{args: entry, input: gone.String() + entries.String(), env: env},
+		{args: []string{"checkout-index", "--force", "--quiet", "-z", "--stdin"}, input: files.String(), env: env},
+		{args: entry, input: gone.String() + entries.String()},
 	} {
 		if step.input == "" {
 			continue
 		}
-		if _, err := g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: step.args, input: step.input, timeout: checkoutTimeout}); err != nil {
+		step.dir, step.config, step.timeout = dir, quietConfig[:], checkoutTimeout
+		if _, err := g.runCall(ctx, step); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 // brokenOff returns a checkout of main with an interrupted landing of x: the record exists, and
-// main has not moved. x changes f, adds dir/new and removes gone.
+// main has not moved. The machine has crashed, so anything may be left. x changes f, adds dir/new
+// and removes gone.
 func brokenOff(t *testing.T) (root string, rec landRecord) {
 	t.Helper()
 	root = repository(t)
@@ -26,7 +27,7 @@ func brokenOff(t *testing.T) (root string, rec landRecord) {
 	do(t, root, "rm", "-q", "gone")
 	do(t, root, "commit", "-q", "-m", "remove gone")
 	do(t, root, "switch", "-q", "main")
-	rec = landRecord{Landing: Landing{What: "x", Target: "main", Old: out(t, root, "rev-parse", "main"), New: out(t, root, "rev-parse", "x"), Checkout: root}}
+	rec = landRecord{Boot: "an earlier one", Landing: Landing{What: "x", Target: "main", Old: out(t, root, "rev-parse", "main"), New: out(t, root, "rev-parse", "x"), Checkout: root}}
 	text, err := json.Marshal(rec)
 	if err != nil {
 		t.Fatal(err)

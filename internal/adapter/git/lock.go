@@ -1,9 +1,7 @@
 package git
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -65,27 +63,16 @@ func lockAt(path string) error {
 	return e
 }
 
-// clearIndexLock removes the index.lock of a git that was killed while it wrote files of a
-// landing that began at since. Such a file is empty, and no process has it open: git keeps it
-// open until it writes the index into it. If that is not certain, the file stays.
-func clearIndexLock(dir string, since time.Time) error {
-	l, err := layoutOf(dir)
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(l.git, "index.lock")
+// isLeftLock reports whether path is the index.lock of a git that was killed while it wrote
+// files of a landing that began at since. Such a file is empty, and no process has it open: git
+// keeps it open until it writes the index into it.
+func isLeftLock(path string, since time.Time) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 0 || info.ModTime().Before(since) {
-		return nil
+		return false
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || int(owner.Uid) != os.Getuid() || openSomewhere(path) {
-		return nil
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return ok && int(owner.Uid) == os.Getuid() && !openSomewhere(path)
 }
 
 // openSomewhere reports whether a process may have a file open. It returns true where the

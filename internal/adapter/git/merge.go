@@ -106,7 +106,7 @@ func (g *Git) mergeOnce(ctx context.Context, m *merging, moved bool) (string, er
 			return "", err
 		}
 		defer held.release()
-		if _, err := g.recoverLanding(ctx, m.root, held); err != nil {
+		if err := g.recoverAndReport(ctx, m.root, held); err != nil {
 			return "", err
 		}
 		land = func(l Landing) error { return g.landLocked(ctx, m.root, held, l) }
@@ -118,9 +118,11 @@ func (g *Git) mergeOnce(ctx context.Context, m *merging, moved bool) (string, er
 		return "", err
 	} else if merged {
 		if !moved { // a killed process may have left the record of the landing that brought it there
-			if _, err := g.RecoverLanding(ctx, m.root); err != nil {
+			did, err := g.RecoverLanding(ctx, m.root)
+			if err != nil {
 				return "", err
 			}
+			g.reportRecovery(did)
 		}
 		return g.landedBy(ctx, m.root, m.tip, m.old)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"orange/internal/adapter/git"
 	"orange/internal/core/signal"
@@ -14,23 +15,39 @@ import (
 )
 
 // Merge implements effect.Delivery. If the work is delivered as a pull request and nobody asks for a strategy, the forge
-// merges it. Otherwise it lands in the target branch here, or in that of the remote if the project pushes.
+// merges it. Otherwise it lands in the target branch here, or in that of the remote if the project pushes. The note and the
+// log say what became of an interrupted landing in the repository.
 func (d Service) Merge(ctx context.Context, t task.Task, e task.Effect) (local.EffectResult, error) {
 	p, err := d.requireProject(&t)
 	if err != nil {
 		return local.EffectResult{}, err
 	}
+	var notes []string
+	d.Git = d.Git.WithReport(func(did string) {
+		d.Log.Info(did, "component", "delivery", "project", p.Name, "task", t.ID)
+		notes = append(notes, did)
+	})
+	done, err := d.mergeInto(ctx, &t, p, e)
+	if done.Note != "" {
+		notes = append(notes, done.Note)
+	}
+	done.Note = strings.Join(notes, "; ")
+	return done, err
+}
+
+// mergeInto is Merge for a known project.
+func (d Service) mergeInto(ctx context.Context, t *task.Task, p task.Project, e task.Effect) (local.EffectResult, error) {
 	strategy := cmp.Or(e.Arg, task.LandAuto)
 	if t.PRURL != "" && strategy == task.LandAuto {
-		return d.landPR(ctx, &t, p, e)
+		return d.landPR(ctx, t, p, e)
 	}
-	if err := d.RequireApproval(ctx, p, &t); err != nil {
+	if err := d.RequireApproval(ctx, p, t); err != nil {
 		return local.EffectResult{}, err
 	}
 	if strategy == task.LandAuto && p.Land != "" {
 		strategy = p.Land
 	}
-	l := landing{Service: d, t: &t, p: p, e: e, strategy: strategy}
+	l := landing{Service: d, t: t, p: p, e: e, strategy: strategy}
 	if t.Delivery.PushesBranch() {
 		has, err := d.Git.HasRemote(ctx, p.Path, forges.Origin)
 		if err != nil {

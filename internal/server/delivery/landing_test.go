@@ -1,6 +1,11 @@
 package delivery
 
 import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -33,5 +38,28 @@ func TestLandingABranchThatHasLostItsCommits(t *testing.T) {
 				t.Errorf("it was merged before: %+v, %v", done, err)
 			}
 		})
+	}
+}
+
+// What became of an interrupted landing is in the result of the merge that comes upon it, and in the log.
+func TestAMergeSaysWhatBecameOfAnInterruptedLanding(t *testing.T) {
+	e := newEnv(t)
+	e.project.Delivery, e.project.MergePR = task.DeliverLocal, ""
+	old := e.git(e.root, "rev-parse", "main")
+	e.commit("other", "o\n")
+	record := fmt.Sprintf(`{"what":"earlier","target":"main","old":%q,"new":%q,"checkout":%q}`, old, e.git(e.root, "rev-parse", "main"), e.root)
+	if err := os.WriteFile(filepath.Join(e.root, ".git", "orange-land.json"), []byte(record), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e.git(e.root, "rm", "-q", "other")
+	var log bytes.Buffer
+	e.service.Log = slog.New(slog.NewTextHandler(&log, nil))
+	done, err := e.service.Merge(t.Context(), task.Task{ID: someTask, Project: "shop", Branch: "feature"}, task.Effect{ID: "1", Arg: task.LandMerge})
+	want := "the landing of earlier in main was interrupted and is complete; left as it is in " + e.root + ": other"
+	if err != nil || done.Landed == "" || done.Note != want || !strings.Contains(log.String(), want) {
+		t.Errorf("%+v, %v, want the note %q; the log has %s", done, err, want, &log)
+	}
+	if status := e.git(e.root, "status", "--porcelain"); status != "D  other" {
+		t.Errorf("the checkout is %q", status)
 	}
 }
