@@ -14,6 +14,7 @@ type checkout struct {
 	branch string // empty if no branch is checked out
 	busy   string // the operation in progress on a branch that it has left for the time being
 	locked bool
+	gone   bool // its folder is missing, or is something else now
 }
 
 // listCheckouts lists the working trees of a repository.
@@ -34,32 +35,42 @@ func (g *Git) listCheckouts(ctx context.Context, dir string) ([]checkout, error)
 				c.branch = strings.TrimPrefix(value, heads)
 			case "locked":
 				c.locked = true
+			case "prunable":
+				c.gone = true
 			}
 		}
 		if c.path != "" {
+			_, err := os.Lstat(c.path)
+			c.gone = c.gone || err != nil
 			list = append(list, c)
 		}
 	}
 	return list, nil
 }
 
-// checkoutOf finds the working tree in which a branch is checked out, or in which an operation
+// checkoutsOf lists the working trees in which a branch is checked out, or in which an operation
 // on the branch is in progress.
+func (g *Git) checkoutsOf(ctx context.Context, dir, branch string) ([]checkout, error) {
+	all, err := g.listCheckouts(ctx, dir)
+	var list []checkout
+	for _, c := range all {
+		if c.branch == "" {
+			c.busy = operationOn(c.path, branch)
+		}
+		if c.branch == branch || c.busy != "" {
+			list = append(list, c)
+		}
+	}
+	return list, err
+}
+
+// checkoutOf finds the first of checkoutsOf.
 func (g *Git) checkoutOf(ctx context.Context, dir, branch string) (checkout, bool, error) {
-	list, err := g.listCheckouts(ctx, dir)
-	if err != nil {
+	list, err := g.checkoutsOf(ctx, dir, branch)
+	if err != nil || len(list) == 0 {
 		return checkout{}, false, err
 	}
-	for _, c := range list {
-		if c.branch == branch {
-			return c, true, nil
-		}
-		if operation := operationOn(c.path, branch); c.branch == "" && operation != "" {
-			c.busy = operation
-			return c, true, nil
-		}
-	}
-	return checkout{}, false, nil
+	return list[0], true, nil
 }
 
 // operationOn returns the name of the operation that will return to a branch, or "" if there is

@@ -244,24 +244,34 @@ var landing = [...]string{"gc.auto=0", "maintenance.auto=false", "core.fsmonitor
 
 // landingPlace returns where the target is checked out, or "" if it is not checked out.
 func (g *Git) landingPlace(ctx context.Context, root string, l Landing) (string, error) {
-	where, found, err := g.checkoutOf(ctx, root, l.Target)
-	if err != nil || !found {
+	list, err := g.checkoutsOf(ctx, root, l.Target)
+	if err != nil {
 		return "", err
 	}
-	_, gone := os.Lstat(where.path)
-	switch {
-	case where.busy != "":
-		return "", &BusyError{fmt.Sprintf("merge %s: a %s of %s is in progress in %s: finish it there and try again", l.What, where.busy, l.Target, where.path)}
-	case gone != nil && where.locked:
-		return "", fmt.Errorf("merge %s: %s is checked out in %s, which does not exist now: bring it back and try again", l.What, l.Target, where.path)
-	case gone != nil:
+	var places []string
+	for _, c := range list {
+		switch {
+		case c.busy != "":
+			return "", &BusyError{fmt.Sprintf("merge %s: a %s of %s is in progress in %s: finish it there and try again", l.What, c.busy, l.Target, c.path)}
+		case c.gone && c.locked:
+			return "", fmt.Errorf("merge %s: %s is checked out in %s, which does not exist now: bring it back and try again", l.What, l.Target, c.path)
+		case !c.gone:
+			places = append(places, c.path)
+		}
+	}
+	switch len(places) {
+	case 0:
 		return "", nil
+	case 1:
+	default:
+		return "", fmt.Errorf("merge %s, nothing was changed: %s is checked out in %s, and a merge can bring only one of them along: switch to another branch in the others (git -C %s switch --detach) and try again",
+			l.What, l.Target, strings.Join(places, " and "), places[len(places)-1])
 	}
-	name, err := operationIn(where.path)
+	name, err := operationIn(places[0])
 	if err == nil && name != "" {
-		err = &BusyError{fmt.Sprintf("merge %s: a git operation (%s) is in progress in %s: finish or abort it there and try again", l.What, name, where.path)}
+		err = &BusyError{fmt.Sprintf("merge %s: a git operation (%s) is in progress in %s: finish or abort it there and try again", l.What, name, places[0])}
 	}
-	return where.path, err
+	return places[0], err
 }
 
 // operationIn returns the name of the file that shows an operation in progress in a checkout,

@@ -129,11 +129,12 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 	}
 	dir := rec.Checkout
 	if dir == "" { // it may have been checked out just now
-		where, found, err := g.checkoutOf(ctx, root, rec.Target)
-		if err != nil || !found || where.busy != "" {
+		list, err := g.checkoutsOf(ctx, root, rec.Target)
+		list = slices.DeleteFunc(list, func(c checkout) bool { return c.busy != "" || c.gone })
+		if err != nil || len(list) == 0 {
 			return s, err
 		}
-		dir = where.path
+		dir = list[0].path
 	}
 	s.dir = dir
 	if _, branch, err := g.Head(dir); err != nil || branch != rec.Target {

@@ -266,3 +266,29 @@ func TestOnlyTheCommitThatWasConfirmedIsMerged(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A branch that is checked out twice, which git allows by force, has no one checkout that a merge
+// can bring along. A folder that was removed does not count.
+func TestMergeIntoABranchThatIsCheckedOutTwice(t *testing.T) {
+	t.Parallel()
+	root, _ := forMerge(t)
+	two := filepath.Join(filepath.Dir(worktreeOf(t, root)), "two")
+	do(t, root, "worktree", "add", "-q", "-f", two, "main")
+	before := out(t, root, "rev-parse", "main")
+	_, err := merge(root, "x", "main", Auto, "")
+	wantError(t, err, "main is checked out in "+root+" and "+two+", and a merge can bring only one of them along: switch to another branch in the others (git -C "+two+" switch --detach) and try again")
+	for _, dir := range []string{root, two} {
+		if status := out(t, dir, "status", "--porcelain"); status != "" || out(t, dir, "rev-parse", "main") != before || pathExists(root, ".git/"+recordName) {
+			t.Errorf("%s is %q", dir, status)
+		}
+	}
+	if err := os.RemoveAll(two); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(two, 0o755); err != nil { // not the worktree
+		t.Fatal(err)
+	}
+	if _, err := merge(root, "x", "main", Auto, ""); err != nil || out(t, root, "status", "--porcelain") != "" || read(t, root, "f") != "x" {
+		t.Errorf("%v, %q", err, out(t, root, "status", "--porcelain"))
+	}
+}
