@@ -49,16 +49,27 @@ type exitError struct {
 	said   string // the line of stderr that gives the reason
 	stderr string
 	stdout string
+	signal syscall.Signal // ended git; 0 if it exited
 
 	withheld string // names the program that the command needed and the guard withheld
 }
 
 // Error implements error.
 func (e *exitError) Error() string {
+	if e.signal != 0 {
+		return e.said
+	}
 	return fmt.Sprintf("git %s: %s", e.args[0], e.said)
 }
 
-// RefusalReason returns the reason that git gave.
+// IsEndedBySignal reports whether err is about a git command that was ended by a signal, as when
+// memory is short. The same command may work later.
+func IsEndedBySignal(err error) bool {
+	var exit *exitError
+	return errors.As(err, &exit) && exit.signal != 0
+}
+
+// RefusalReason returns the reason that git gave, or how it ended.
 func (e *exitError) RefusalReason() string { return e.said }
 
 // run runs git in dir and returns its output without the final line ending.
@@ -131,7 +142,12 @@ func (g *Git) runOnce(ctx context.Context, c call) (string, error) {
 		if _, err := os.Stat(c.dir); errors.Is(err, fs.ErrNotExist) {
 			said = fmt.Sprintf("there is no folder %s: if it is a repository that was moved, run orange project update NAME --path NEW", c.dir)
 		}
-		return "", &exitError{args: c.args, code: exit.ExitCode(), said: said, stderr: errs.String(), stdout: out.String(), withheld: withheld}
+		failed := &exitError{args: c.args, code: exit.ExitCode(), said: said, stderr: errs.String(), stdout: out.String(), withheld: withheld}
+		if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			failed.signal = status.Signal()
+			failed.said = strings.TrimSuffix(fmt.Sprintf("git %s was ended by signal %v: %s", c.args[0], failed.signal, said), ": ")
+		}
+		return "", failed
 	}
 	return "", fmt.Errorf("run git %s: %w", c.args[0], err)
 }

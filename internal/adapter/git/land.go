@@ -313,7 +313,11 @@ func (g *Git) judgeLanding(ctx context.Context, root string, rec *landRecord, se
 	case errors.As(failed, &exit) && len(overwrittenFiles(exit.stderr)) > 0:
 		return blockedBy(rec, overwrittenFiles(exit.stderr))
 	}
-	return fmt.Errorf("merge %s in %s: %w; %s%s: fix that and try again", rec.What, where, failed, seen.describeOutcome(rec), seen.describeRepairs())
+	next := "fix that"
+	if IsEndedBySignal(failed) {
+		next = "find out what ended it"
+	}
+	return fmt.Errorf("merge %s in %s: %w; %s%s: %s and try again", rec.What, where, failed, seen.describeOutcome(rec), seen.describeRepairs(), next)
 }
 
 // A LocalChangesError means that a landing would overwrite the user's own changes. Nothing was changed.

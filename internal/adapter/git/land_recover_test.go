@@ -273,3 +273,38 @@ func TestAnInterruptedLandingIsReported(t *testing.T) {
 		})
 	}
 }
+
+// Only git is killed. The error says so, and that trying again may help; it does.
+func TestALandingWhoseGitIsKilledCanBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Lstat("/proc/self/fd"); err != nil {
+		t.Skip("only Linux says which files are open")
+	}
+	root := manyFiles(t)
+	slowFilter(t, root)
+	failed := make(chan error, 1)
+	go func() {
+		_, err := merge(root, "x", "main", Auto, "")
+		failed <- err
+	}()
+	wait.Until(t, "git waits", func() bool { return pathExists(root, ".git/begun") })
+	pid, err := strconv.Atoi(strings.TrimSpace(read(t, root, ".git/begun")))
+	if err == nil {
+		err = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, root, ".git/go", "")
+	err = <-failed
+	wantError(t, err, "merge x in "+root+": git merge was ended by signal killed; nothing was changed; repaired in "+root+": ")
+	if !IsEndedBySignal(err) || !strings.HasSuffix(err.Error(), ": find out what ended it and try again") {
+		t.Errorf("got %v", err)
+	}
+	if status := out(t, root, "status", "--porcelain"); status != "" {
+		t.Errorf("the checkout is %q", status)
+	}
+	if _, err := merge(root, "x", "main", Auto, ""); err != nil || out(t, root, "status", "--porcelain") != "" {
+		t.Errorf("again: %v", err)
+	}
+}

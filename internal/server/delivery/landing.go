@@ -197,7 +197,7 @@ func landingOutcome(err error) string {
 	var conflict *git.ConflictError
 	var busy *git.BusyError
 	switch {
-	case errors.As(err, &held), errors.As(err, &away):
+	case errors.As(err, &held), errors.As(err, &away), git.IsEndedBySignal(err):
 		return ""
 	case errors.As(err, &conflict):
 		return task.LandingConflict
@@ -223,14 +223,14 @@ func (d Service) RecoverLandings(ctx context.Context, projects []task.Project) {
 	}
 }
 
-// asFinalError marks errors for which a retry is useless: all but those of a lock that another process holds, and of a
-// remote that cannot be reached.
+// asFinalError marks errors for which a retry is useless: all but those of a lock that another process holds, of a remote
+// that cannot be reached, and of a git that was ended by a signal.
 func asFinalError(err error) error {
 	var held *git.LockError
 	var away *git.RemoteError
 	var conflict *git.ConflictError
 	switch {
-	case err == nil || errors.As(err, &held) || errors.As(err, &away):
+	case err == nil || errors.As(err, &held) || errors.As(err, &away) || git.IsEndedBySignal(err):
 		return err
 	case errors.As(err, &conflict):
 		return task.NewConflict(err, task.Conflict{Onto: conflict.Into, Files: conflict.Files})

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -61,5 +62,25 @@ func TestAMergeSaysWhatBecameOfAnInterruptedLanding(t *testing.T) {
 	}
 	if status := e.git(e.root, "status", "--porcelain"); status != "D  other" {
 		t.Errorf("the checkout is %q", status)
+	}
+}
+
+// A merge whose git was killed is tried again; only the engine's limit ends that.
+func TestAMergeWhoseGitIsKilledIsNotGivenUp(t *testing.T) {
+	e := newEnv(t)
+	e.project.Delivery, e.project.MergePR = task.DeliverLocal, ""
+	killed := filepath.Join(e.root, ".git", "killed")
+	e.git(e.root, "config", "filter.kills.smudge", "cat; test -e "+killed+" || { touch "+killed+"; kill -9 $PPID; }")
+	if err := os.WriteFile(filepath.Join(e.root, ".git", "info", "attributes"), []byte("feature filter=kills\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tk := task.Task{ID: someTask, Project: "shop", Branch: "feature"}
+	done, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "1"})
+	var mistake *task.Mistake
+	if err == nil || !strings.Contains(err.Error(), "git merge was ended by signal killed") || errors.As(err, &mistake) || done.Landing != "" {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if done, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "1"}); err != nil || done.Landed == "" || e.git(e.root, "status", "--porcelain") != "" {
+		t.Errorf("%+v, %v", done, err)
 	}
 }
