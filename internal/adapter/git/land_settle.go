@@ -111,10 +111,35 @@ func (g *Git) checkWay(ctx context.Context, rec *landRecord) (staged []string, e
 			}
 		}
 	}
-	if len(blocked) > 0 {
+	announced, err := g.announcedFiles(ctx, rec, staged, index)
+	if err != nil {
+		return nil, err
+	}
+	if blocked = append(blocked, announced...); len(blocked) > 0 {
 		return nil, blockedBy(rec, blocked)
 	}
 	return staged, nil
+}
+
+// announcedFiles returns those of the staged files that the user has only announced to git (git add
+// -N). Their entry looks like an empty file, but git does not commit it, and a landing would leave it
+// behind. Git does not list them if it compares the index with a commit and is told to ignore them.
+func (g *Git) announcedFiles(ctx context.Context, rec *landRecord, staged []string, index map[string]indexEntry) ([]string, error) {
+	entries := slices.DeleteFunc(slices.Clone(staged), func(name string) bool {
+		return index[name].treeEntry == treeEntry{} || index[name].mode == gitlink
+	})
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	out, err := g.runQuietly(ctx, rec.Checkout, "diff-index", "--cached", "--ita-invisible-in-index", "--no-renames", "--diff-filter=d", "--name-only", "-z", rec.Old)
+	if err != nil {
+		return nil, fmt.Errorf("compare the index of %s with %.12s: %w", rec.Checkout, rec.Old, err)
+	}
+	listed := map[string]bool{}
+	for _, name := range splitNulTerminated(out) {
+		listed[name] = true
+	}
+	return slices.DeleteFunc(entries, func(name string) bool { return listed[name] }), nil
 }
 
 // settleLanding checks the branch, the index and the files after a landing. If git may have left

@@ -292,3 +292,61 @@ func TestMergeIntoABranchThatIsCheckedOutTwice(t *testing.T) {
 		t.Errorf("%v, %q", err, out(t, root, "status", "--porcelain"))
 	}
 }
+
+// A file that is only announced to git (git add -N) is the user's. Its index entry looks like an
+// empty file that is staged, which the branch may bring.
+func TestMergeOverAFileThatIsOnlyAnnounced(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		arrange func(t *testing.T, root string)
+		blocked bool
+	}{
+		"with text": {func(t *testing.T, root string) {
+			write(t, root, "init.py", "mine\n")
+			do(t, root, "add", "-N", "init.py")
+		}, true},
+		"empty": {func(t *testing.T, root string) {
+			write(t, root, "init.py", "")
+			do(t, root, "add", "-N", "init.py")
+		}, true},
+		"and removed": {func(t *testing.T, root string) {
+			write(t, root, "init.py", "mine\n")
+			do(t, root, "add", "-N", "init.py")
+			remove(t, root, "init.py")
+		}, true},
+		"instead of a file of main": {func(t *testing.T, root string) {
+			do(t, root, "rm", "-q", "--cached", "emptied")
+			do(t, root, "add", "-N", "emptied")
+		}, true},
+		"the same is staged": {func(t *testing.T, root string) {
+			write(t, root, "init.py", "")
+			write(t, root, "emptied", "")
+			do(t, root, "add", "init.py", "emptied")
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := repository(t)
+			commitFile(t, root, "emptied", "text\n")
+			do(t, root, "switch", "-q", "-c", "x")
+			write(t, root, "init.py", "")
+			write(t, root, "emptied", "")
+			do(t, root, "add", ".")
+			do(t, root, "commit", "-q", "-m", "empty files")
+			do(t, root, "switch", "-q", "main")
+			tc.arrange(t, root)
+			before, entries := content(t, root), out(t, root, "ls-files", "--debug", "--stage")
+			_, err := merge(root, "x", "main", Auto, "")
+			if !tc.blocked {
+				if status := out(t, root, "status", "--porcelain"); err != nil || status != "" {
+					t.Errorf("%v, %q", err, status)
+				}
+				return
+			}
+			wantError(t, err, " are in the way of merging x: commit them or move them away: ")
+			if content(t, root) != before || out(t, root, "ls-files", "--debug", "--stage") != entries {
+				t.Errorf("the checkout has changed: %q", out(t, root, "status", "--porcelain"))
+			}
+		})
+	}
+}
