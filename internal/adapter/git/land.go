@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"orange/internal/core/task"
@@ -140,13 +141,7 @@ func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l 
 		return err
 	}
 	if rec.Checkout != "" {
-		if err := g.checkFilters(ctx, &rec); err != nil {
-			return err
-		}
-		if rec.Staged, err = g.checkWay(ctx, &rec); err != nil {
-			return err
-		}
-		if rec.Index, err = indexVersion(rec.Checkout); err != nil {
+		if err := g.checkCheckout(ctx, &rec); err != nil {
 			return err
 		}
 	}
@@ -175,10 +170,29 @@ func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l 
 	return g.judgeLanding(ctx, root, &rec, seen, failed)
 }
 
-// checkFilters returns an error, before a landing, if git may not run a filter that a file to
-// be written needs. Files in the user's checkout must not be written without their filters.
-func (g *Git) checkFilters(ctx context.Context, rec *landRecord) error {
-	untrusted, err := g.UntrustedPrograms(ctx, rec.Checkout)
+// checkCheckout returns an error, before a landing, if git may not write its files or something of the
+// user is in the way. It completes the record with what the checkout is like.
+func (g *Git) checkCheckout(ctx context.Context, rec *landRecord) error {
+	changes, err := g.pathChanges(ctx, rec.Checkout, rec.Old, rec.New)
+	if err != nil {
+		return err
+	}
+	written := slices.DeleteFunc(slices.Clone(changes), func(c pathChange) bool { return c.new == treeEntry{} || c.new.mode == gitlink })
+	if err := g.checkFilters(ctx, rec.Checkout, rec.New, written); err != nil {
+		return fmt.Errorf("merge %s into %s, nothing was changed: %w", rec.What, rec.Target, err)
+	}
+	if rec.Staged, err = g.checkWay(ctx, rec, changes); err != nil {
+		return err
+	}
+	rec.Index, err = indexVersion(rec.Checkout)
+	return err
+}
+
+// checkFilters returns an error if git may not run a filter that one of these files needs, according
+// to the attributes in a commit. Files in the user's checkout must not be compared or written without
+// their filters.
+func (g *Git) checkFilters(ctx context.Context, dir, commit string, files []pathChange) error {
+	untrusted, err := g.UntrustedPrograms(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -191,25 +205,19 @@ func (g *Git) checkFilters(ctx context.Context, rec *landRecord) error {
 	if len(filters) == 0 {
 		return nil
 	}
-	changes, err := g.pathChanges(ctx, rec.Checkout, rec.Old, rec.New)
-	if err != nil {
-		return err
-	}
 	var names strings.Builder
-	for _, c := range changes {
-		if c.new != (treeEntry{}) && c.new.mode != gitlink {
-			names.WriteString(c.name + "\x00")
-		}
+	for _, c := range files {
+		names.WriteString(c.name + "\x00")
 	}
-	common, err := CommonDir(rec.Checkout)
+	common, err := CommonDir(dir)
 	if err != nil {
 		return err
 	}
-	used, err := g.filtersOf(ctx, rec.Checkout, rec.New, names.String())
+	used, err := g.filtersOf(ctx, dir, commit, names.String())
 	for _, name := range used {
 		if needed := filters[name]; needed != nil {
 			project, _ := g.guard.Trusted(common)
-			return fmt.Errorf("merge %s into %s, nothing was changed: files need the filter %s: %s", rec.What, rec.Target, makePrintable(name), notTrusted(project, needed))
+			return fmt.Errorf("files need the filter %s: %s", makePrintable(name), notTrusted(project, needed))
 		}
 	}
 	return err

@@ -308,3 +308,46 @@ func TestALandingWhoseGitIsKilledCanBeTriedAgain(t *testing.T) {
 		t.Errorf("again: %v", err)
 	}
 }
+
+// A filter changes between the crash and the repair, so nobody has trusted it. Nothing is repaired
+// without it, and nothing is lost; once it is trusted, the repair is made.
+func TestRecoverWaitsForATrustedFilter(t *testing.T) {
+	t.Parallel()
+	for clean, boot := range map[string]string{"": "", "cat": "an earlier one"} {
+		e := newGuardEnv(t)
+		do(t, e.root, "config", "filter.lfs.smudge", "cat")
+		if clean != "" {
+			do(t, e.root, "config", "filter.lfs.clean", clean)
+		}
+		write(t, e.root, ".git/info/attributes", "*.big filter=lfs\n")
+		commitFile(t, e.root, "a.big", "old\n")
+		commitFile(t, e.root, "c.big", "old\n")
+		do(t, e.dir, "reset", "-q", "--hard", "main")
+		commitFile(t, e.dir, "a.big", "new\n")
+		commitFile(t, e.dir, "b.big", "new\n")
+		commitFile(t, e.dir, "c.big", "new\n")
+		version, err := indexVersion(e.root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeRecord(t, e.root, landRecord{Boot: boot, Index: version,
+			Landing: Landing{Old: out(t, e.root, "rev-parse", "main"), New: out(t, e.root, "rev-parse", "x"), Checkout: e.root}})
+		write(t, e.root, "a.big", "ne")
+		write(t, e.root, "b.big", "new\n")
+		write(t, e.root, "c.big", "new\n")
+		write(t, e.root, ".git/index.lock", "")
+		e.trust()
+		do(t, e.root, "config", "filter.lfs.smudge", "cat -")
+		before := content(t, e.root)
+		_, err = e.git.RecoverLanding(t.Context(), e.root)
+		wantError(t, err, "an earlier landing of x in main was interrupted: repair a.big, b.big, c.big in "+e.root+": files need the filter lfs: Orange does not run filter.lfs.smudge, which nobody has trusted: review it, then run orange project update shop --trust-git")
+		if content(t, e.root) != before || !pathExists(e.root, ".git/index.lock") || !pathExists(e.root, ".git/"+recordName) {
+			t.Errorf("something was changed: %q", content(t, e.root))
+		}
+		e.trust()
+		did, err := e.git.RecoverLanding(t.Context(), e.root)
+		if status := out(t, e.root, "status", "--porcelain"); err != nil || !strings.Contains(did, "nothing was changed; repaired in "+e.root) || status != "" || pathExists(e.root, ".git/"+recordName) {
+			t.Errorf("%q, %v; the checkout is %q", did, err, status)
+		}
+	}
+}

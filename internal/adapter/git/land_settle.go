@@ -73,12 +73,8 @@ func someNames(list []string) string {
 // landing will write. Git overwrites some of them silently, such as a file that is deleted and
 // not staged. It returns the files whose index entries already are what the landing brings: git
 // leaves those alone.
-func (g *Git) checkWay(ctx context.Context, rec *landRecord) (staged []string, err error) {
+func (g *Git) checkWay(ctx context.Context, rec *landRecord, changes []pathChange) (staged []string, err error) {
 	dir := rec.Checkout
-	changes, err := g.pathChanges(ctx, dir, rec.Old, rec.New)
-	if err != nil {
-		return nil, err
-	}
 	index, dirty, err := g.indexState(ctx, dir, changes)
 	if err != nil {
 		return nil, err
@@ -203,10 +199,11 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 		return i.treeEntry == want[c.name] && !i.unmerged && file
 	})
 	if !unfinished {
-		for _, c := range wrong {
-			s.foreign = append(s.foreign, c.name)
-		}
+		s.foreign = namesOf(wrong)
 		return s, nil
+	}
+	if err := g.checkFilters(ctx, dir, tip, wrong); err != nil {
+		return s, fmt.Errorf("repair %s in %s: %w", someNames(namesOf(wrong)), dir, err)
 	}
 	if lock != "" {
 		if err := os.Remove(lock); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -295,6 +292,13 @@ func (g *Git) pathChanges(ctx context.Context, dir, old, new string) ([]pathChan
 		list = append(list, pathChange{name: fields[i+1], old: entryOf(about[0], about[2]), new: entryOf(about[1], about[3])})
 	}
 	return list, nil
+}
+
+func namesOf(changes []pathChange) (names []string) {
+	for _, c := range changes {
+		names = append(names, c.name)
+	}
+	return names
 }
 
 func entryOf(mode, object string) treeEntry {
