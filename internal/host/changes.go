@@ -13,21 +13,30 @@ import (
 // maxDiff bounds the diff of a task, in bytes.
 const maxDiff = 2 << 20
 
-// TaskDiff implements api.Changes. It marks changes that are not committed.
-func (h *Host) TaskDiff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error) {
+// TaskDiff implements api.Changes. It marks changes that are not committed. If the workspace is not the task's
+// worktree, it compares what is committed and says why.
+func (h *Host) TaskDiff(ctx context.Context, t task.Task) (out diff.Comparison, err error) {
 	what, ok := h.taskComparison(&t)
 	if !ok {
-		return "", nil, false, task.Mistakef("project %s is not registered: orange project add", t.Project)
+		return out, task.Mistakef("project %s is not registered: orange project add", t.Project)
+	}
+	if what.Head == "" && what.Worktree != "" {
+		if wrong := h.Git.CheckCompared(ctx, what); wrong != nil {
+			out.Problem, what.Worktree = wrong.Error(), ""
+		}
+		out.Worktree = what.Worktree
 	}
 	base, text, cut, err := h.Git.BranchDiff(ctx, what, maxDiff)
 	if errors.Is(err, git.ErrNoBranch) {
 		err = task.Mistakef("task %s has nothing to compare: %v", t.ID, err)
 	}
 	if err != nil {
-		return "", nil, false, err
+		return out, err
 	}
 	pending, untracked, err := h.Git.UncommittedDiff(ctx, what, maxDiff)
-	return base, diff.MarkUncommitted(diff.Parse(text), diff.Parse(pending), untracked), cut, err
+	out.Base, out.Cut = base, cut
+	out.Files = diff.MarkUncommitted(diff.Parse(text), diff.Parse(pending), untracked)
+	return out, err
 }
 
 // maxFile bounds a file of a diff, in bytes.

@@ -105,6 +105,9 @@ type Diff struct {
 	Base  string      `json:"base"` // the commit that the branch is compared with
 	Files []diff.File `json:"files"`
 	Cut   bool        `json:"cut"` // there is more than is shown
+
+	Worktree string `json:"worktree,omitempty"` // the folder whose files were compared; "" if it was the last commit of the branch
+	Problem  string `json:"problem,omitempty"`  // why the files in the workspace were not compared, "" if nothing is wrong
 }
 
 // FileContent is a file of a task's branch, on one side of its diff.

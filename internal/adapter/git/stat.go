@@ -19,7 +19,7 @@ var ErrNoBranch = errors.New("no such branch")
 // A Comparison names a branch and what to compare it with.
 type Comparison struct {
 	Root     string // a working tree of the repository
-	Worktree string // where the branch is checked out, to include uncommitted changes; "" for nowhere
+	Worktree string // where the branch is checked out, to include uncommitted changes; "" for nowhere; see CheckCompared
 	Branch   string
 	Default  string // the branch that it is to be merged into, here or at origin
 
@@ -153,6 +153,23 @@ func (f *fork) diffCall(form ...string) call {
 	return call{dir: f.dir, config: settings, args: append(args, "--")}
 }
 
+// CheckCompared returns an error unless the files in the comparison's worktree are those of the
+// branch: the worktree must be one of root's repository, have the branch checked out, and git in
+// it must work on its files. Otherwise only what is committed on the branch is compared.
+func (g *Git) CheckCompared(ctx context.Context, c Comparison) error {
+	_, _, err := g.CheckWorktree(ctx, c.Root, c.Worktree, c.Branch)
+	if err != nil {
+		return err
+	}
+	switch _, branch, err := g.Head(c.Worktree); {
+	case err != nil:
+		return err
+	case branch == "":
+		return fmt.Errorf("a rebase or bisect of %s is in progress in %s", c.Branch, c.Worktree)
+	}
+	return g.checkWorksOnDir(ctx, c.Worktree)
+}
+
 // findFork finds where a branch left the default branch. It passes only commits to git, never
 // branch names.
 func (g *Git) findFork(ctx context.Context, c Comparison) (fork, error) {
@@ -163,10 +180,8 @@ func (g *Git) findFork(ctx context.Context, c Comparison) (fork, error) {
 	if c.Base != "" && c.Head != "" {
 		return g.mergedFork(ctx, c)
 	}
-	if c.Worktree != "" {
-		if _, branch, err := g.Head(c.Worktree); err == nil && branch == c.Branch {
-			f.dir, f.files = c.Worktree, true
-		}
+	if c.Worktree != "" && g.CheckCompared(ctx, c) == nil {
+		f.dir, f.files = c.Worktree, true
 	}
 	if err := g.findTips(ctx, c, &f); err != nil {
 		return f, err

@@ -107,6 +107,71 @@ func TestStatCountsWhatABranchHasOfItsOwn(t *testing.T) {
 	})
 }
 
+// Only the worktree that git made for the project counts: what lies in its place may come from anywhere.
+func TestTheDiffIsNotThatOfAnotherRepository(t *testing.T) {
+	inPlace := map[string]struct {
+		arrange func(t *testing.T, c Comparison)
+		want    string
+	}{
+		"a clone with the branch checked out": {func(t *testing.T, c Comparison) {
+			do(t, c.Root, "clone", "--quiet", "--branch", "feature", c.Root, c.Worktree)
+			write(t, c.Worktree, "b", "foreign\n")
+		}, "is no longer a worktree of"},
+		"a worktree of a clone": {func(t *testing.T, c Comparison) {
+			other := filepath.Join(t.TempDir(), "other")
+			do(t, c.Root, "clone", "--quiet", c.Root, other)
+			do(t, other, "worktree", "add", "--quiet", c.Worktree, "feature")
+			write(t, c.Worktree, "b", "foreign\n")
+		}, "is no longer a worktree of"},
+		"another repository": {func(t *testing.T, c Comparison) {
+			do(t, c.Root, "init", "--quiet", "--template=", "--initial-branch=feature", c.Worktree)
+			commitFile(t, c.Worktree, "b", "foreign\n")
+		}, "is no longer a worktree of"},
+		"another worktree of the project": {func(t *testing.T, c Comparison) {
+			do(t, c.Root, "worktree", "repair", c.Worktree+".away")
+			check(t, os.Mkdir(c.Worktree, 0o700))
+			write(t, c.Worktree, "b", "foreign\n")
+			check(t, os.Symlink(filepath.Join(c.Worktree+".away", ".git"), filepath.Join(c.Worktree, ".git")))
+		}, "is no longer a worktree of"},
+		"a folder": {func(t *testing.T, c Comparison) {
+			write(t, c.Worktree, "b", "foreign\n")
+		}, "is no longer a worktree of"},
+		"nothing": {func(*testing.T, Comparison) {}, "is gone"},
+		"a worktree whose git works elsewhere": {func(t *testing.T, c Comparison) {
+			check(t, os.Rename(c.Worktree+".away", c.Worktree))
+			elsewhere := t.TempDir()
+			write(t, elsewhere, "b", "foreign\n")
+			do(t, c.Root, "config", "extensions.worktreeConfig", "true")
+			do(t, c.Worktree, "config", "--worktree", "core.worktree", elsewhere)
+		}, "git works on"},
+		"a worktree on another branch": {func(t *testing.T, c Comparison) {
+			check(t, os.Rename(c.Worktree+".away", c.Worktree))
+			do(t, c.Worktree, "switch", "--quiet", "-c", "other")
+			write(t, c.Worktree, "b", "foreign\n")
+		}, "is on branch other instead of feature"},
+	}
+	for name, tc := range inPlace {
+		t.Run(name, func(t *testing.T) {
+			root := repository(t)
+			c := feature(t, root)
+			commitFile(t, c.Worktree, "b", "mine\n")
+			check(t, os.Rename(c.Worktree, c.Worktree+".away"))
+			tc.arrange(t, c)
+			wantDiff(t, c, "b +mine\n")
+			wantStat(t, New(), c, Stat{Commits: 1, Files: 1, Added: 1})
+			if text, untracked, err := New().UncommittedDiff(t.Context(), c, 1<<20); err != nil || text != "" || len(untracked) > 0 {
+				t.Errorf("not committed: %q, %q, %v", text, untracked, err)
+			}
+			if got, _, err := New().FileContent(t.Context(), c, "b", false, 100); err != nil || string(got) != "mine\n" {
+				t.Errorf("content %q, %v", got, err)
+			}
+			if err := New().CheckCompared(t.Context(), c); err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
+	}
+}
+
 func TestStatAndDiffReadRefsOfAnotherForm(t *testing.T) {
 	dir := t.TempDir()
 	if err := plainly(dir, "init", "--quiet", "--template=", "--initial-branch=main", "--ref-format=reftable"); err != nil {

@@ -60,6 +60,13 @@ func commitFile(t *testing.T, dir, name, text string) {
 }
 
 // worktreeOf makes a worktree of root, detached at main.
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func worktreeOf(t *testing.T, root string) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

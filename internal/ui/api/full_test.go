@@ -56,11 +56,12 @@ func (pool) ListSalvages(context.Context, string) ([]wire.Salvage, error) {
 
 type hunks struct{}
 
-func (hunks) TaskDiff(_ context.Context, t task.Task) (base string, files []diff.File, cut bool, err error) {
+func (hunks) TaskDiff(_ context.Context, t task.Task) (diff.Comparison, error) {
 	if t.Branch == "lost" {
-		return "", nil, false, errors.New("the branch is gone")
+		return diff.Comparison{}, errors.New("the branch is gone")
 	}
-	return "abc", diff.Parse("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n+c\n"), true, nil
+	files := diff.Parse("diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-a\n+b\n+c\n")
+	return diff.Comparison{Base: "abc", Files: files, Cut: true, Worktree: "/w", Problem: "p"}, nil
 }
 
 func (hunks) TaskFile(_ context.Context, _ task.Task, path string, old bool) (content []byte, cut bool, err error) {

@@ -29,7 +29,7 @@ type Screens interface {
 
 // Changes returns what tasks changed.
 type Changes interface {
-	TaskDiff(ctx context.Context, t task.Task) (base string, files []diff.File, cut bool, err error)
+	TaskDiff(ctx context.Context, t task.Task) (diff.Comparison, error)
 	// TaskFile returns a file of the task's branch on the old or the new side of TaskDiff.
 	TaskFile(ctx context.Context, t task.Task, path string, old bool) (content []byte, cut bool, err error)
 }
@@ -179,11 +179,11 @@ func (s *Server) readDiff(r *http.Request) (wire.Diff, error) {
 	if err != nil {
 		return wire.Diff{}, err
 	}
-	base, files, cut, err := s.Changes.TaskDiff(r.Context(), t)
+	c, err := s.Changes.TaskDiff(r.Context(), t)
 	if err != nil {
 		return wire.Diff{}, err
 	}
-	return wire.Diff{Base: base, Files: nonNil(files), Cut: cut}, nil
+	return wire.Diff{Base: c.Base, Files: nonNil(c.Files), Cut: c.Cut, Worktree: c.Worktree, Problem: c.Problem}, nil
 }
 
 func (s *Server) readFile(r *http.Request) (wire.FileContent, error) {

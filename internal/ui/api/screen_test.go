@@ -61,7 +61,7 @@ func TestAScreenIsRead(t *testing.T) {
 	for _, what := range []string{"/screen", "/screen/events", "/diff"} {
 		r.ask("GET", "/v1/tasks/nobody"+what, "").refused(t, http.StatusNotFound, "not found")
 	}
-	r.ask("GET", "/v1/tasks/"+id+"/diff", "").holds(t, `"base":"abc"`, `"cut":true`, `"files":[{`)
+	r.ask("GET", "/v1/tasks/"+id+"/diff", "").holds(t, `"base":"abc"`, `"cut":true`, `"files":[{`, `"worktree":"/w","problem":"p"`)
 	r.ask("GET", "/v1/tasks/"+r.create("lost")+"/diff", "").refused(t, http.StatusInternalServerError, "the branch is gone")
 }
 

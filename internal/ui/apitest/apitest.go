@@ -199,8 +199,8 @@ func (Screens) PressKey(context.Context, task.Task, wire.KeyInput) error  { retu
 
 type changes struct{}
 
-func (changes) TaskDiff(context.Context, task.Task) (base string, files []diff.File, cut bool, err error) {
-	return "", nil, false, nil
+func (changes) TaskDiff(context.Context, task.Task) (diff.Comparison, error) {
+	return diff.Comparison{}, nil
 }
 func (changes) TaskFile(context.Context, task.Task, string, bool) (content []byte, cut bool, err error) {
 	return nil, false, nil

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,7 +69,8 @@ func newTaskDiff(deps Deps) *cobra.Command {
 		Use: "diff [id]", Short: "Show what a task's branch changes, as git diff does", Args: requireArguments(0, 1),
 		Long: "Show what the branch of a task changes since it left its base, as git diff does, with git's colours and\n" +
 			"pager. In the workspace of an unfinished task, changes that are not committed are included, and their\n" +
-			"files are named first. After a merge it is what was merged.",
+			"files are named first; a folder in its place that is not a worktree of the project is named and not\n" +
+			"compared. After a merge it is what was merged.",
 		Example: "  orange task diff fix-login\n" +
 			"  orange task diff fix-login --stat",
 	}
@@ -87,23 +90,42 @@ func newTaskDiff(deps Deps) *cobra.Command {
 		if names := uncommittedFiles(d); len(names) > 0 {
 			fmt.Fprintln(s.Stderr, "orange: "+cleanLine("not committed yet: "+strings.Join(names, ", ")))
 		}
-		return s.Exec(w.diffCommand(d.Base, stat), config.Environ())
+		if d.Problem != "" {
+			fmt.Fprintln(s.Stderr, "orange: "+cleanLine(fmt.Sprintf("%s; only what is committed on %s is shown: see orange workspace list", d.Problem, w.task.Branch)))
+		}
+		argv, env := w.diffCommand(d, stat)
+		return s.Exec(argv, env)
 	})
 	return cmd
 }
 
-// diffCommand returns the command that shows the work of a task. It runs no program that the repository names for
-// diffs: an agent may have named it.
-func (w taskWork) diffCommand(base string, stat bool) []string {
-	dir, to := w.tree, []string{base}
+// diffCommand returns the command that shows the work of a task, and its environment. It runs in the folder that the
+// server checked and compared, or else in the person's repository, and git finds no other repository from there. It
+// runs no program that the repository names for diffs: an agent may have named it.
+func (w taskWork) diffCommand(d wire.Diff, stat bool) (argv, env []string) {
+	dir, to := d.Worktree, []string{d.Base}
 	if dir == "" {
-		dir, to = w.root, []string{base, w.head()}
+		dir, to = w.root, []string{d.Base, w.head()}
 	}
-	argv := []string{"git", "-C", dir, "-c", "core.fsmonitor=false", "diff", "--no-ext-diff", "--no-textconv"}
+	argv = []string{"git", "-C", dir, "-c", "core.fsmonitor=false", "diff", "--no-ext-diff", "--no-textconv"}
 	if stat {
 		argv = append(argv, "--stat")
 	}
-	return append(append(argv, to...), "--")
+	return append(append(argv, to...), "--"), environIn(dir)
+}
+
+// environIn returns the environment of a git command for the repository of a folder and no other.
+func environIn(dir string) []string {
+	env := slices.DeleteFunc(config.Environ(), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		switch name {
+		case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_PREFIX",
+			"GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CEILING_DIRECTORIES":
+			return true
+		}
+		return false
+	})
+	return append(env, "GIT_CEILING_DIRECTORIES="+filepath.Dir(filepath.Clean(dir)))
 }
 
 func uncommittedFiles(d wire.Diff) (out []string) {
@@ -212,7 +234,7 @@ func (s session) checkOut(ctx context.Context, w taskWork) error {
 		"  go back with: git switch " + back,
 	}
 	if w.tree != "" {
-		if dirty, err := programOutput(ctx, w.tree, "git", "-c", "core.fsmonitor=false", "status", "--porcelain"); err == nil && dirty != "" {
+		if d, err := s.ReadDiff(ctx, string(w.task.ID)); err == nil && len(uncommittedFiles(d)) > 0 {
 			lines = append(lines, "  its workspace has changes that are not committed, and they are not here: orange task diff "+string(w.task.ID))
 		}
 	}

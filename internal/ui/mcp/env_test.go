@@ -123,8 +123,8 @@ func (o *env) Submit(_ context.Context, id task.ID, s signal.Signal) (engine.Ans
 }
 
 // TaskDiff implements api.Changes.
-func (o *env) TaskDiff(context.Context, task.Task) (base string, files []diff.File, cut bool, err error) {
-	return "base0", o.files, false, nil
+func (o *env) TaskDiff(context.Context, task.Task) (diff.Comparison, error) {
+	return diff.Comparison{Base: "base0", Files: o.files}, nil
 }
 
 // TaskFile implements api.Changes.

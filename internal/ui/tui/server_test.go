@@ -170,9 +170,9 @@ func (p parts) Explain(ctx context.Context, id task.ID) (explain.Explanation, er
 	return p.DecidingEngine.Explain(ctx, id)
 }
 
-func (p parts) TaskDiff(_ context.Context, t task.Task) (base string, files []diff.File, cut bool, err error) {
+func (p parts) TaskDiff(_ context.Context, t task.Task) (diff.Comparison, error) {
 	p.f.hear("diff %s", t.ID)
-	return "", diff.Parse("diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n"), false, nil
+	return diff.Comparison{Files: diff.Parse("diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n")}, nil
 }
 
 func (p parts) TaskFile(context.Context, task.Task, string, bool) (content []byte, cut bool, err error) {

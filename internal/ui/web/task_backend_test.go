@@ -168,8 +168,8 @@ func (s *taskBackend) TaskFacts(*task.Task) overview.Facts {
 }
 
 // TaskDiff implements api.Changes.
-func (s *taskBackend) TaskDiff(context.Context, task.Task) (base string, files []diff.File, cut bool, err error) {
-	return "0123456789abcdef", diff.Parse(s.diff), false, nil
+func (s *taskBackend) TaskDiff(context.Context, task.Task) (diff.Comparison, error) {
+	return diff.Comparison{Base: "0123456789abcdef", Files: diff.Parse(s.diff)}, nil
 }
 
 // TaskFile implements api.Changes.

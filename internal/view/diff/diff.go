@@ -10,6 +10,16 @@ import (
 	"orange/internal/view/ansi"
 )
 
+// A Comparison is what a branch changes.
+type Comparison struct {
+	Base  string // the commit that the branch is compared with
+	Files []File
+	Cut   bool // there is more than Files has
+
+	Worktree string // the folder whose files were compared; "" if it was the last commit of the branch
+	Problem  string // why the files in the workspace were not compared, "" if nothing is wrong
+}
+
 // A File is what changed in one file.
 type File struct {
 	Path    string `json:"path"`
