@@ -146,7 +146,7 @@ func (g *Git) CheckOutCandidate(ctx context.Context, root, path, commit string) 
 	}
 	dir, err := g.RegisteredDir(ctx, root, path)
 	if err == nil {
-		_, err = g.RemoveStaleLocks(dir, path)
+		_, err = g.RemoveStaleLocks(dir, path, "")
 	}
 	if err != nil {
 		return err

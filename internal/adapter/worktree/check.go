@@ -149,7 +149,7 @@ func (w *workspace) removeLocks() error {
 	if w.Busy {
 		return nil
 	}
-	removed, err := w.pool.git.RemoveStaleLocks(w.git, w.path)
+	removed, err := w.pool.git.RemoveStaleLocks(w.git, w.path, w.Branch)
 	if len(removed) > 0 {
 		w.reportNote("a git command that was killed left a lock, which was removed: %s", strings.Join(removed, ", "))
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -298,6 +299,74 @@ func TestReleaseWithoutEntryAndBranch(t *testing.T) {
 	b.isReady(b.slot(2))
 	if got := content(t, b.root, filepath.Join(asideName, "p--1", "p--1", "folder", "new")); got != "n" {
 		t.Errorf("aside it is %q", got)
+	}
+}
+
+// A lock that a dead attempt left on the task's branch does not keep the next one from the branch.
+func TestAStaleLockOfTheBranchIsRemoved(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	s := b.slot(1)
+	dir := b.acquire(s)
+	commitFile(t, dir, "g", "committed")
+	heads := filepath.Join(b.project.Path, ".git", "refs", "heads")
+	for _, name := range []string{"task/1.lock", "task/10.lock", "main.lock"} {
+		write(t, heads, name, "")
+	}
+	notes := noted(&s)
+	for name, held := range map[string]func() (release func()){
+		"open": func() func() {
+			f, err := os.Open(filepath.Join(heads, "task/1.lock"))
+			check(t, err)
+			return func() { check(t, f.Close()) }
+		},
+		"a git command in the main checkout": func() func() { return b.runningGit(b.project.Path) },
+		"a git command in another worktree": func() func() {
+			other := b.slot(2)
+			other.Name = "p--2"
+			return b.runningGit(b.acquire(other))
+		},
+	} {
+		release := held()
+		check(t, b.SyncTaskFile(context.Background(), s))
+		if !there(heads, "task/1.lock") {
+			t.Fatalf("%s: the lock was removed", name)
+		}
+		release()
+	}
+	busy := s
+	busy.Busy = true
+	check(t, b.SyncTaskFile(context.Background(), busy))
+	if !there(heads, "task/1.lock") {
+		t.Fatal("the lock was removed while an agent works")
+	}
+	wait.Until(t, "the lock is removed", func() bool {
+		check(t, b.SyncTaskFile(context.Background(), s))
+		return !there(heads, "task/1.lock")
+	})
+	commitFile(t, dir, "g", "by the next agent")
+	if !there(heads, "task/10.lock") || !there(heads, "main.lock") {
+		t.Error("a lock of another branch is gone")
+	}
+	if told := strings.Join(*notes, "\n"); !strings.Contains(told, "which was removed: "+filepath.Join(heads, "task/1.lock")) {
+		t.Errorf("a person is told %q", told)
+	}
+}
+
+// runningGit starts a git command that runs in a folder until the returned function is called.
+func (b *env) runningGit(dir string) (end func()) {
+	b.t.Helper()
+	cmd := exec.Command("git", "-C", dir, "hash-object", "--stdin")
+	in, err := cmd.StdinPipe()
+	check(b.t, err)
+	check(b.t, cmd.Start())
+	wait.Until(b.t, "git runs in the folder", func() bool {
+		cwd, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(cmd.Process.Pid), "cwd"))
+		return err == nil && cwd == dir
+	})
+	return func() {
+		check(b.t, in.Close())
+		check(b.t, cmd.Wait())
 	}
 }
 

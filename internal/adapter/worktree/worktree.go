@@ -49,8 +49,8 @@ type Worktrees interface {
 	ReattachWorktree(ctx context.Context, root, path, branch string) (bool, error)
 	// SwitchBack checks out a branch if that loses nothing.
 	SwitchBack(ctx context.Context, path, branch string) error
-	// RemoveStaleLocks removes lock files that killed commands have left.
-	RemoveStaleLocks(gitDir, path string) ([]string, error)
+	// RemoveStaleLocks removes lock files that killed commands have left in a worktree and on its branch.
+	RemoveStaleLocks(gitDir, path, branch string) ([]string, error)
 	AddWorktree(ctx context.Context, root, path, commit string) error
 	RemoveWorktree(ctx context.Context, path string) error
 	// SwitchBranch checks out a branch, DetachHead a commit without one. An error with a method
