@@ -88,7 +88,7 @@ func (p *Pool) acquireSlot(ctx context.Context, s Slot, has bool) error {
 	if w.now.Task != "" && w.now.Task != s.Task {
 		return fmt.Errorf("workspace %s is bound to task %s: finish or cancel that task first", s.Name, w.now.Task)
 	}
-	if err := w.removeLocks(); err != nil {
+	if err := w.removeObstacles(ctx); err != nil {
 		return err
 	}
 	if has && w.now.Task == "" {

@@ -143,11 +143,19 @@ func (w *workspace) moveFolder(why string) error {
 	return nil
 }
 
-// removeLocks removes the locks that killed git commands have left. While an agent works in the
-// workspace, it removes none, because a lock may be the agent's.
-func (w *workspace) removeLocks() error {
+// removeObstacles removes what keeps git from working in the workspace: settings that lead it to
+// another folder, and locks that killed git commands have left. While an agent works in the
+// workspace, it removes nothing, because a lock may be the agent's.
+func (w *workspace) removeObstacles(ctx context.Context) error {
 	if w.Busy {
 		return nil
+	}
+	settings, err := w.pool.git.RemoveRedirect(ctx, w.Project.Path, w.git, w.path)
+	if len(settings) > 0 {
+		w.reportNote("git did not work on the files of the workspace: %s was removed from the git settings of workspace %s", strings.Join(settings, ", "), w.Name)
+	}
+	if err != nil {
+		return err
 	}
 	removed, err := w.pool.git.RemoveStaleLocks(w.git, w.path, w.Branch)
 	if len(removed) > 0 {

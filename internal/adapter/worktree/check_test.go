@@ -302,6 +302,99 @@ func TestReleaseWithoutEntryAndBranch(t *testing.T) {
 	}
 }
 
+// A setting by which git in the worktree works on another folder keeps nobody from the slot, and
+// nothing is lost: neither what is in the workspace nor what is in that folder.
+func TestASettingThatLeadsGitElsewhereIsRemoved(t *testing.T) {
+	t.Parallel()
+	for name, lead := range map[string]func(t *testing.T, dir, elsewhere string){
+		"a folder": func(t *testing.T, dir, elsewhere string) {
+			do(t, dir, "config", "--worktree", "core.worktree", elsewhere)
+		},
+		"the main checkout": func(t *testing.T, dir, elsewhere string) {
+			do(t, dir, "config", "--worktree", "core.worktree", filepath.Dir(do(t, dir, "rev-parse", "--path-format=absolute", "--git-common-dir")))
+		},
+		"a folder that does not exist": func(t *testing.T, dir, elsewhere string) {
+			do(t, dir, "config", "--worktree", "core.worktree", "../nowhere")
+		},
+		"two folders": func(t *testing.T, dir, elsewhere string) {
+			do(t, dir, "config", "--worktree", "core.worktree", elsewhere)
+			admin := do(t, dir, "rev-parse", "--absolute-git-dir")
+			do(t, t.TempDir(), "config", "--file", filepath.Join(admin, "config.worktree"), "--add", "core.worktree", elsewhere+"-2")
+		},
+		"no working tree": func(t *testing.T, dir, elsewhere string) { do(t, dir, "config", "--worktree", "core.bare", "true") },
+	} {
+		arrange := func(t *testing.T) (b *env, s Slot, dir, elsewhere string) {
+			b = newBench(t)
+			s = b.slot(1)
+			dir = b.acquire(s)
+			commitFile(t, dir, "g", "committed")
+			write(t, dir, "f", "changed")
+			write(t, dir, "new", "n")
+			elsewhere = t.TempDir()
+			write(t, elsewhere, "theirs", "t")
+			do(t, b.project.Path, "config", "extensions.worktreeConfig", "true")
+			write(t, b.project.Path, "f", "a person's")
+			write(t, b.project.Path, "theirs", "a person's")
+			t.Cleanup(func() {
+				if got := content(t, b.project.Path, "f") + content(t, b.project.Path, "theirs"); got != "a person'sa person's" {
+					t.Errorf("the main checkout has %q", got)
+				}
+			})
+			lead(t, dir, elsewhere)
+			return b, s, dir, elsewhere
+		}
+		t.Run(name+" at release", func(t *testing.T) {
+			t.Parallel()
+			b, s, _, elsewhere := arrange(t)
+			notes := noted(&s)
+			ref := b.release(s)
+			if ref == "" || b.salvaged(ref, "f") != "changed" || b.salvaged(ref, "new") != "n" || content(t, elsewhere, "theirs") != "t" {
+				t.Errorf("salvage %q", ref)
+			}
+			if told := strings.Join(*notes, "\n"); !strings.Contains(told, "was removed from the git settings of workspace p--1") {
+				t.Errorf("a person is told %q", told)
+			}
+			b.isClear(s.Name)
+			b.acquire(b.slot(2))
+			b.isReady(b.slot(2))
+		})
+		t.Run(name+" before the next agent", func(t *testing.T) {
+			t.Parallel()
+			b, s, dir, elsewhere := arrange(t)
+			check(t, b.SyncTaskFile(context.Background(), s))
+			if top := do(t, dir, "rev-parse", "--show-toplevel"); top != dir || content(t, dir, "f") != "changed" || content(t, elsewhere, "theirs") != "t" {
+				t.Errorf("git works on %s", top)
+			}
+		})
+		t.Run(name+" in a free workspace", func(t *testing.T) {
+			t.Parallel()
+			b, s, dir, elsewhere := arrange(t)
+			do(t, b.project.Path, "config", "--file", filepath.Join(b.admin(s.Name), "config.worktree"), "--remove-section", "core")
+			b.release(s)
+			write(t, dir, "late", "l")
+			lead(t, dir, elsewhere)
+			b.acquire(b.slot(2))
+			b.isReady(b.slot(2))
+			if refs := do(t, b.project.Path, "for-each-ref", "--format=%(refname)", "refs/orange/salvage"); b.salvaged(refs[strings.LastIndex(refs, "\n")+1:], "late") != "l" {
+				t.Errorf("salvaged: %s", refs)
+			}
+		})
+	}
+	t.Run("a setting that names the worktree stays", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		s := b.slot(1)
+		dir := b.acquire(s)
+		do(t, b.project.Path, "config", "extensions.worktreeConfig", "true")
+		do(t, dir, "config", "--worktree", "core.worktree", dir)
+		notes := noted(&s)
+		b.release(s)
+		if got := do(t, dir, "config", "--worktree", "core.worktree"); got != dir || len(*notes) != 0 {
+			t.Errorf("got %q, notes %q", got, *notes)
+		}
+	})
+}
+
 // A lock that a dead attempt left on the task's branch does not keep the next one from the branch.
 func TestAStaleLockOfTheBranchIsRemoved(t *testing.T) {
 	t.Parallel()

@@ -46,7 +46,7 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 	case !w.isAttached(ctx):
 		return w.giveUp(ctx, errNoWorktree)
 	}
-	if err := w.removeLocks(); err != nil {
+	if err := w.removeObstacles(ctx); err != nil {
 		return "", err
 	}
 	var teardown error

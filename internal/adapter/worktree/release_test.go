@@ -236,16 +236,6 @@ func TestReleaseStopsWhereWorkCannotBeKept(t *testing.T) {
 			},
 			"1.lock exists",
 		},
-		"core.worktree": {
-			func(t *testing.T, b *env, dir string) {
-				do(t, dir, "config", "extensions.worktreeConfig", "true")
-				do(t, dir, "config", "--worktree", "core.worktree", b.project.Path)
-			},
-			func(t *testing.T, b *env, dir string) {
-				do(t, dir, "config", "--worktree", "--unset", "core.worktree")
-			},
-			"remove core.worktree",
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

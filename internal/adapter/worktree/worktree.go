@@ -51,6 +51,8 @@ type Worktrees interface {
 	SwitchBack(ctx context.Context, path, branch string) error
 	// RemoveStaleLocks removes lock files that killed commands have left in a worktree and on its branch.
 	RemoveStaleLocks(gitDir, path, branch string) ([]string, error)
+	// RemoveRedirect removes settings by which git in a worktree works on another folder.
+	RemoveRedirect(ctx context.Context, root, gitDir, path string) ([]string, error)
 	AddWorktree(ctx context.Context, root, path, commit string) error
 	RemoveWorktree(ctx context.Context, path string) error
 	// SwitchBranch checks out a branch, DetachHead a commit without one. An error with a method
