@@ -185,3 +185,46 @@ func TestNothingHoldsASlotForEver(t *testing.T) {
 	}
 	s.reaches(s.create("next", diligent), "reviewing")
 }
+
+// Work that git cannot save is told like a salvage, in every place, and stays until a person names it.
+func TestWorkThatGitCannotSaveIsTold(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--pool-size", "1")
+	s.git(s.repo, "config", "filter.broken.clean", "false")
+	s.git(s.repo, "config", "filter.broken.required", "true")
+	s.orange("project", "update", "shop", "--trust-git")
+	id := s.create("cancelled", "worker:\n  - run: \"echo keep >keep.txt; echo '* filter=broken' >.gitattributes\"\n  - section: {name: Plan, text: \"APPROACH: x\"}\n  - run: orange task update --status working\n  - idle:\n")
+	s.reaches(id, "working")
+	_, cancelled, err := s.run("task", "cancel", string(id), "--yes")
+	check(t, err)
+	s.git(s.repo, "config", "--remove-section", "filter.broken")
+	s.rests(id, "cancelled")
+	merged := s.create("merged", diligent)
+	damaged := s.workspace(s.reaches(merged, "reviewing"))
+	check(t, os.Remove(filepath.Join(damaged, ".git")))
+	check(t, os.WriteFile(filepath.Join(damaged, "precious.txt"), []byte("precious"), 0o600))
+	_, landed, err := s.run("task", "merge", string(merged))
+	check(t, err)
+	said := map[task.ID]string{id: cancelled, merged: landed}
+	s.rests(merged, "done")
+	for id, file := range map[task.ID]string{id: "keep.txt", merged: "precious.txt"} {
+		aside := filepath.Join(s.home, "workspaces", ".aside", "shop--1", string(id))
+		folder := filepath.Join(aside, "folder")
+		if _, err := os.Stat(filepath.Join(folder, file)); err != nil {
+			t.Errorf("%s is gone: %v", file, err)
+		}
+		for what, text := range map[string]string{
+			"the command": said[id], "the inbox": s.orange("inbox"), "show": s.orange("task", "show", string(id)), "history": s.orange("task", "history", string(id)), "gc": s.orange("workspace", "gc", "--purge", "--older", "1s"),
+		} {
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), folder) && what != "gc" || what == "gc" && !strings.Contains(text, "a whole workspace was set aside") {
+				t.Errorf("%s does not name %s:\n%s", what, folder, text)
+			}
+		}
+		if told := s.orange("workspace", "gc", "--purge", aside); !strings.Contains(told, "removed shop--1: a whole workspace that was set aside") {
+			t.Error(told)
+		}
+		if _, err := os.Stat(aside); err == nil {
+			t.Error("it was named and is still there")
+		}
+	}
+}

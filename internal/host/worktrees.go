@@ -59,17 +59,18 @@ func (h *Host) Acquire(ctx context.Context, t task.Task, name string) (base, not
 }
 
 // Release takes a workspace back from a task. It returns the ref at which it saved uncommitted work, if there was
-// any, and a note of what a person should know about.
-func (h *Host) Release(ctx context.Context, t task.Task, name string) (salvage, note string, err error) {
+// any, the folders with work that git could not save, and a note of what a person should know about.
+func (h *Host) Release(ctx context.Context, t task.Task, name string) (salvage string, aside []string, note string, err error) {
 	s, noted, err := h.notedSlot(&t, name)
 	if err != nil {
-		return "", "", err
+		return "", nil, "", err
 	}
+	s.Aside = func(folder string) { aside = append(aside, folder) }
 	salvage, err = h.pool.Release(ctx, s)
 	if _, _, wrong := h.Git.DropKeptWork(ctx, s.Project.Path, func(id task.ID) bool { return id == t.ID }, false); wrong != nil {
 		h.Log.Warn("remove refs of earlier landings", "component", "worktrees", "task", t.ID, "error", wrong)
 	}
-	return salvage, noted(), err
+	return salvage, aside, noted(), err
 }
 
 // DropKeptWork removes the refs of earlier landings in a project's repository that are of no more use: those of tasks that

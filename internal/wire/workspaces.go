@@ -34,6 +34,10 @@ type CleanRequest struct {
 	DryRun bool          `json:"dry_run"`         // only say what would be done
 	Purge  bool          `json:"purge,omitempty"` // delete files that were set aside
 	Older  time.Duration `json:"older,omitempty"` // with Purge: only files set aside at least this long ago
+
+	// With Purge: these folders that were set aside and no others, of whatever age. Without a name, whole workspaces
+	// and repositories that were set aside are kept.
+	Folders []string `json:"folders,omitempty"`
 }
 
 // A CleanedWorkspace is a workspace, or a folder of files set aside from one, that was removed or kept, and the

@@ -209,11 +209,13 @@ func (w *workspace) clearLeftovers(ctx context.Context) error {
 			return err
 		}
 	}
-	if clear, err := w.isClear(ctx); clear || err != nil {
+	if clear, err := w.isClear(ctx); clear || err != nil && !gitRefused(err) {
 		return err
 	}
 	err := w.pool.runSteps(w.clearingSteps(ctx, w.salvageName())...)
-	if !gitRefused(err) {
+	if !gitRefused(err) || w.now.Task != "" {
+		// What was there before the task is cleared already. Giving up the folder at each retry
+		// would only move more copies of the repository aside.
 		return err
 	}
 	if _, err := w.giveUp(ctx, err); err != nil {

@@ -7,9 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"orange/internal/view/humanize"
 )
 
 // asideName is the folder, beside the workspaces, of files that can neither stay in a workspace
@@ -21,11 +24,85 @@ const asideName = ".aside"
 // purgedName is the folder in asideName that holds what is being deleted.
 const purgedName = ".purged"
 
+// wholeName is the name, in a folder of files set aside, of a workspace that was moved there with
+// everything in it. A number follows if there are several.
+const wholeName = "folder"
+
 // An Aside is a folder of files that were set aside.
 type Aside struct {
 	Name string // of the workspace that they were in
 	Path string
 	Age  time.Duration // since the last of them was set aside
+
+	// Folders in it with work that may exist nowhere else, because git could not save it. The
+	// other files were ignored, or come from elsewhere.
+	Workspaces   []string // whole workspaces
+	Repositories []string // repositories that were inside a workspace
+}
+
+// Describe says in a few words what was set aside.
+func (a Aside) Describe() string {
+	var said []string
+	switch n := len(a.Workspaces); {
+	case n == 1:
+		said = append(said, "a whole workspace")
+	case n > 1:
+		said = append(said, strconv.Itoa(n)+" whole workspaces")
+	}
+	var inside []string
+	for _, path := range a.Repositories {
+		if name, err := filepath.Rel(a.Path, path); err == nil {
+			inside = append(inside, name)
+		}
+	}
+	switch n := len(inside); {
+	case n == 1:
+		said = append(said, "a repository ("+inside[0]+")")
+	case n > 1:
+		said = append(said, fmt.Sprintf("%d repositories (%s)", n, humanize.FirstFew(inside, 5)))
+	}
+	if len(said) == 0 {
+		return "files"
+	}
+	return strings.Join(said, " and ")
+}
+
+// isWhole reports whether it may hold work that exists nowhere else.
+func (a Aside) isWhole() bool { return len(a.Workspaces)+len(a.Repositories) > 0 }
+
+// Verb is the form of "to be" that goes with Describe.
+func (a Aside) Verb() string {
+	if a.isWhole() && len(a.Workspaces)+len(a.Repositories) == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+// findWhole finds the whole workspaces and the repositories in a folder of files set aside. A
+// folder that it cannot read counts as a repository.
+func (a *Aside) findWhole() {
+	_ = filepath.WalkDir(a.Path, func(path string, d fs.DirEntry, err error) error {
+		parent := filepath.Dir(path)
+		switch {
+		case err != nil:
+			a.Repositories = append(a.Repositories, path)
+			return fs.SkipDir
+		case d.IsDir() && parent == a.Path && isWholeName(d.Name()):
+			a.Workspaces = append(a.Workspaces, path)
+			return fs.SkipDir
+		case d.Name() == ".git":
+			a.Repositories = append(a.Repositories, parent)
+			return fs.SkipDir // for a file, this skips the rest of its folder
+		}
+		return nil
+	})
+}
+
+func isWholeName(name string) bool {
+	rest, ok := strings.CutPrefix(name, wholeName)
+	number, numbered := strings.CutPrefix(rest, "~")
+	_, err := strconv.Atoi(number)
+	return ok && (rest == "" || numbered && err == nil)
 }
 
 func (w *workspace) asideFolder(keeper string) string {
@@ -111,25 +188,46 @@ func (p *Pool) listAsides() ([]Aside, error) {
 		if err != nil || name == purgedName {
 			continue
 		}
-		list = append(list, Aside{Name: name, Path: path, Age: time.Since(info.ModTime())})
+		a := Aside{Name: name, Path: path, Age: time.Since(info.ModTime())}
+		a.findWhole()
+		list = append(list, a)
 	}
 	return list, nil
 }
 
-// deleteAside deletes a folder of files that were set aside. It renames the folder before it
-// deletes the first file; the next call deletes what a crash has left.
-func (p *Pool) deleteAside(a Aside) error {
-	purged := filepath.Join(p.root, asideName, purgedName)
+// reportAside reports the folders with work of the task that git could not save.
+func (w *workspace) reportAside() {
+	if w.Aside == nil {
+		return
+	}
+	a := Aside{Path: w.asideFolder(string(w.Task))}
+	if _, err := os.Lstat(a.Path); err == nil {
+		a.findWhole()
+	}
+	for _, folder := range slices.Concat(a.Workspaces, a.Repositories) {
+		w.Aside(folder)
+	}
+}
+
+// deleteAside deletes a folder of files that were set aside, or one in it. It renames the folder
+// before it deletes the first file; the next call deletes what a crash has left.
+func (p *Pool) deleteAside(path string) error {
+	top := filepath.Join(p.root, asideName)
+	purged := filepath.Join(top, purgedName)
 	if err := removeAll(purged); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(purged, 0o700); err != nil {
 		return err
 	}
-	if err := os.Rename(a.Path, filepath.Join(purged, filepath.Base(a.Path))); err != nil {
+	if err := os.Rename(path, filepath.Join(purged, filepath.Base(path))); err != nil {
 		return err
 	}
-	_ = os.Remove(filepath.Dir(a.Path)) // only if it is empty
+	for dir := filepath.Dir(path); dir != top; dir = filepath.Dir(dir) {
+		if os.Remove(dir) != nil { // only if it is empty
+			break
+		}
+	}
 	return removeAll(purged)
 }
 

@@ -127,7 +127,7 @@ func (w *workspace) moveFolder(why string) error {
 		return fmt.Errorf("move the folder of workspace %s aside: %w", w.Name, err)
 	}
 	defer func() { _ = root.Close() }()
-	to, err := moveAside(root, w.Name, filepath.Join(asideName, w.Name, w.salvageName(), "folder"))
+	to, err := moveAside(root, w.Name, filepath.Join(asideName, w.Name, w.salvageName(), wholeName))
 	if err != nil {
 		return fmt.Errorf("move the folder of workspace %s aside: %w", w.Name, err)
 	}

@@ -20,6 +20,10 @@ type Sweep struct {
 	Dry   bool          // only return what would be done
 	Purge bool          // delete files that were set aside
 	Older time.Duration // only files that were set aside at least this long ago
+	// Folders names folders that were set aside, or whole ones in them. Purge then deletes these and
+	// no others, however old they are and whatever they hold. Without a name, Purge leaves whole
+	// workspaces and repositories alone.
+	Folders []string
 
 	Landing func(path string) (used bool, err error) // reports whether a task lands in a landing worktree; nil to keep all
 }
@@ -54,6 +58,9 @@ type Kept struct {
 // stays. It also removes the landing worktrees in which no task lands. GC deletes files that were set aside only if how asks for it.
 func (p *Pool) GC(ctx context.Context, projects []task.Project, bound map[string]task.ID, how Sweep) (Swept, error) {
 	names, err := p.listFolders()
+	if err == nil {
+		err = p.checkNamed(how.Folders)
+	}
 	if err != nil {
 		return Swept{}, err
 	}
@@ -93,18 +100,77 @@ func (p *Pool) purgeAsides(how Sweep, swept *Swept) error {
 		if slices.ContainsFunc(swept.Removed, justNow) {
 			continue
 		}
-		if !how.Purge || aside.Age < how.Older {
-			swept.Kept = append(swept.Kept, Kept{Name: aside.Name, Path: aside.Path,
-				Reason: "files were set aside " + humanize.FormatDuration(aside.Age) + " ago in " + aside.Path + ": check them and delete the folder, or run orange workspace gc --purge --older 14d"})
-			continue
-		}
-		if !how.Dry {
-			if err := p.deleteAside(aside); err != nil {
-				swept.Kept = append(swept.Kept, Kept{Name: aside.Name, Path: aside.Path, Reason: err.Error()})
-				continue
+		chosen, all := how.choose(aside)
+		for _, path := range chosen {
+			purged := aside
+			purged.Path = path
+			if !all {
+				purged.Workspaces, purged.Repositories = only(path, aside.Workspaces), only(path, aside.Repositories)
 			}
+			if !how.Dry {
+				if err := p.deleteAside(path); err != nil {
+					swept.Kept = append(swept.Kept, Kept{Name: aside.Name, Path: path, Reason: err.Error()})
+					continue
+				}
+			}
+			swept.Purged = append(swept.Purged, purged)
 		}
-		swept.Purged = append(swept.Purged, aside)
+		if len(chosen) == 0 {
+			swept.Kept = append(swept.Kept, Kept{Name: aside.Name, Path: aside.Path, Reason: aside.reasonToKeep()})
+		}
+	}
+	return nil
+}
+
+// choose returns what is to be deleted of an aside: all of it, or folders in it.
+func (how Sweep) choose(a Aside) (paths []string, all bool) {
+	switch {
+	case !how.Purge:
+		return nil, false
+	case slices.Contains(how.Folders, a.Path), len(how.Folders) == 0 && a.Age >= how.Older && !a.isWhole():
+		return []string{a.Path}, true
+	}
+	for _, path := range slices.Concat(a.Workspaces, a.Repositories) {
+		if slices.Contains(how.Folders, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths, false
+}
+
+// only returns the list of path alone if list has it.
+func only(path string, list []string) []string {
+	if slices.Contains(list, path) {
+		return []string{path}
+	}
+	return nil
+}
+
+func (a Aside) reasonToKeep() string {
+	text := fmt.Sprintf("%s %s set aside %s ago in %s: ", a.Describe(), a.Verb(), humanize.FormatDuration(a.Age), a.Path)
+	if a.isWhole() {
+		return text + "git could not save that work, so take what you need, then run orange workspace gc --purge " + a.Path
+	}
+	return text + "check them and delete the folder, or run orange workspace gc --purge --older 14d"
+}
+
+// checkNamed returns an error unless each folder was set aside.
+func (p *Pool) checkNamed(folders []string) error {
+	if len(folders) == 0 {
+		return nil
+	}
+	list, err := p.listAsides()
+	if err != nil {
+		return err
+	}
+	for _, folder := range folders {
+		named := func(a Aside) bool {
+			paths, _ := Sweep{Purge: true, Folders: []string{folder}}.choose(a)
+			return len(paths) > 0
+		}
+		if !slices.ContainsFunc(list, named) {
+			return task.Mistakef("%s is not a folder that was set aside: orange workspace gc --dry-run lists them", folder)
+		}
 	}
 	return nil
 }

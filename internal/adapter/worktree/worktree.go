@@ -116,6 +116,9 @@ type Slot struct {
 	// It is nil if Orange puts nothing there.
 	Ours func(file string, text []byte) bool
 	Note func(text string) // receives messages for the user; may be nil
+	// Aside receives, at release, the folders with work of the task that git could not save: whole
+	// workspaces and repositories. It receives them again if the release is repeated. It may be nil.
+	Aside func(folder string)
 }
 
 // Pool is the folder of all workspaces.

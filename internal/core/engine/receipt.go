@@ -50,9 +50,7 @@ func (d *decider) decideOnReceipt() Verdict {
 			}
 		}
 		e.UnbindWorkspace = p.Do == workflow.ReleaseWorkspace
-		if r.Salvage != "" {
-			e.Attention = fmt.Sprintf("work that was not committed is kept at %s: bring it back with git switch -c NAME %s", r.Salvage, r.Salvage)
-		}
+		e.Attention = r.KeptWork()
 		return d.finishWith(e, Record)
 	}
 	if d.isPointless(p) {

@@ -139,7 +139,7 @@ func (h *eventBuilder) detailFields() []EventField {
 		fields = append(fields, EventField{"changes", fieldChanges(e)})
 	}
 	if e.Receipt != nil {
-		fields = append(fields, EventField{"effect", e.Receipt.Effect}, optionalField("error", e.Receipt.Error), EventField{"tries", e.Tries}, optionalField("salvage", e.Receipt.Salvage))
+		fields = append(fields, EventField{"effect", e.Receipt.Effect}, optionalField("error", e.Receipt.Error), EventField{"tries", e.Tries}, optionalField("salvage", e.Receipt.Salvage), optionalField("aside", strings.Join(e.Receipt.Aside, ", ")))
 	}
 	if !e.RetryAt.IsZero() {
 		fields = append(fields, EventField{"again", Timestamp(e.RetryAt)})

@@ -4,6 +4,7 @@
 package signal
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -286,6 +287,7 @@ type Receipt struct {
 	Note     string         `json:"note,omitempty"`    // what was skipped, and why, although the effect is done
 	Base     string         `json:"base,omitempty"`    // acquire_workspace: commit at which the branch left the default branch
 	Salvage  string         `json:"salvage,omitempty"` // release_workspace: ref that holds uncommitted work
+	Aside    []string       `json:"aside,omitempty"`   // release_workspace: folders with work that git could not save
 	Commit   string         `json:"commit,omitempty"`  // merge_branch: the commit by which the work came into the default branch
 
 	Landing   string          `json:"landing,omitempty"`   // merge_branch: a step or the outcome of a landing; older journals do not contain it
@@ -297,6 +299,18 @@ type Receipt struct {
 	Harness    string `json:"harness,omitempty"`     // start of an agent: the harness that runs it
 	Model      string `json:"model,omitempty"`       // start of an agent: the model that was requested
 	PromptHash string `json:"prompt_hash,omitempty"` // start of an agent: digest of the text of its prompt before values are filled in
+}
+
+// KeptWork says where work is that was not committed when the workspace was released, "" if there was none.
+func (r *Receipt) KeptWork() string {
+	var said []string
+	if r.Salvage != "" {
+		said = append(said, fmt.Sprintf("work that was not committed is kept at %s: bring it back with git switch -c NAME %s", r.Salvage, r.Salvage))
+	}
+	if len(r.Aside) > 0 {
+		said = append(said, fmt.Sprintf("work that git could not save is kept at %s: take what you need, and orange workspace gc says how to delete it", strings.Join(r.Aside, ", ")))
+	}
+	return strings.Join(said, "; ")
 }
 
 // Values of Receipt.Landing besides the outcomes of a landing.

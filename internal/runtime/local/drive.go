@@ -159,7 +159,7 @@ func (r *Runtime) performNext(id task.ID) bool {
 		}
 	}
 	result := signal.Receipt{
-		Effect: e.ID, OK: err == nil, Note: done.Note, Base: done.Base, Salvage: done.Salvage, Commit: done.Landed,
+		Effect: e.ID, OK: err == nil, Note: done.Note, Base: done.Base, Salvage: done.Salvage, Aside: done.Aside, Commit: done.Landed,
 		Session: done.Session, Harness: done.Harness, Model: done.Model, PromptHash: done.PromptHash,
 		Landing: done.Landing, Candidate: done.Candidate, Reuse: done.Reuse, Files: done.InTheWay, Since: done.Since,
 	}

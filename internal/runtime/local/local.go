@@ -122,6 +122,7 @@ type EffectResult struct {
 	Note         string          // what was left out, and why
 	Base         string          // commit at which the branch left the default branch
 	Salvage      string          // ref at which uncommitted work was saved
+	Aside        []string        // folders with work that git could not save
 	Event        string          // event that the effect itself made true, as a tracker would report it
 	Commit       string          // pr:merged: the commit that a forge merged, "" if it was merged here
 	Landed       string          // commit that brought the work into the default branch, "" if none did

@@ -36,7 +36,7 @@ func (s Manager) Acquire(ctx context.Context, t task.Task, name string) (done lo
 
 // Release implements effect.Workspaces.
 func (s Manager) Release(ctx context.Context, t task.Task, name string) (done local.EffectResult, err error) {
-	done.Salvage, done.Note, err = s.Host.Release(ctx, t, name)
+	done.Salvage, done.Aside, done.Note, err = s.Host.Release(ctx, t, name)
 	return done, err
 }
 
@@ -98,21 +98,24 @@ func (s Manager) InitPool(ctx context.Context, project string, count int) ([]wir
 
 // CleanWorkspaces implements api.Workspaces.
 func (s Manager) CleanWorkspaces(ctx context.Context, request wire.CleanRequest) (removed, kept []wire.CleanedWorkspace, err error) {
-	if request.Purge && request.Older <= 0 {
-		return nil, nil, task.Mistakef("purge files that were set aside: give the least age as a positive duration")
+	switch {
+	case request.Purge && request.Older <= 0 && len(request.Folders) == 0:
+		return nil, nil, task.Mistakef("purge files that were set aside: give the least age as a positive duration, or name folders")
+	case !request.Purge && len(request.Folders) > 0:
+		return nil, nil, task.Mistakef("folders that were set aside are only deleted with purge: set it")
 	}
 	bound, err := s.Bound()
 	if err != nil {
 		return nil, nil, err
 	}
 	swept, err := s.Host.CleanWorkspaces(ctx, s.Projects(), bound, worktree.Sweep{
-		Dry: request.DryRun, Purge: request.Purge, Older: request.Older, Landing: s.landsIn,
+		Dry: request.DryRun, Purge: request.Purge, Older: request.Older, Folders: request.Folders, Landing: s.landsIn,
 	})
 	for _, x := range swept.Removed {
 		removed = append(removed, wire.CleanedWorkspace{Name: x.Name, Path: x.Path, Why: describeRemoved(x, request.DryRun)})
 	}
 	for _, x := range swept.Purged {
-		removed = append(removed, wire.CleanedWorkspace{Name: x.Name, Path: x.Path, Why: "files that were set aside " + humanize.FormatDuration(x.Age) + " ago in " + x.Path})
+		removed = append(removed, wire.CleanedWorkspace{Name: x.Name, Path: x.Path, Why: x.Describe() + " that " + x.Verb() + " set aside " + humanize.FormatDuration(x.Age) + " ago in " + x.Path})
 	}
 	for _, x := range swept.Kept {
 		kept = append(kept, wire.CleanedWorkspace{Name: x.Name, Path: x.Path, Why: x.Reason})

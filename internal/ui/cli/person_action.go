@@ -138,16 +138,16 @@ func (s session) printSalvage(ctx context.Context, id string, effects []task.Eff
 	}
 	ctx, cancel := context.WithTimeout(ctx, releaseTimeout)
 	defer cancel()
-	var ref string
+	var kept string
 	err := s.FollowEvents(ctx, client.EventOptions{Task: id}, func(e client.StreamEvent) error {
 		if r := e.Entry.Receipt; r != nil && r.Effect == effects[at].ID && (r.OK || r.Final) {
-			ref = r.Salvage
+			kept = r.KeptWork()
 			return errReached
 		}
 		return nil
 	})
-	if errors.Is(err, errReached) && ref != "" {
-		fmt.Fprintln(s.Stderr, "orange: "+cleanLine(fmt.Sprintf("work that was not committed is kept at %s: bring it back with git switch -c NAME %s", ref, ref)))
+	if errors.Is(err, errReached) && kept != "" {
+		fmt.Fprintln(s.Stderr, "orange: "+cleanLine(kept))
 	}
 }
 

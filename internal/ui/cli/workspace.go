@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -105,26 +106,39 @@ func newWorkspaceGC(deps Deps) *cobra.Command {
 	how := wire.CleanRequest{}
 	older := days(14 * 24 * time.Hour)
 	cmd := &cobra.Command{
-		Use: "gc", Short: "Remove unused workspaces; work in them is salvaged first", Args: requireArguments(0, 0),
+		Use: "gc [folder...]", Short: "Remove unused workspaces; work in them is salvaged first", Args: requireArguments(0, -1),
 		Long: "Remove worktrees beyond the size of the pool, and those of projects that are gone. Work in them is\n" +
 			"kept first, and files that git ignores are moved to a folder that is named; one that a task holds\n" +
-			"stays. Such folders are deleted only with --purge. Landing worktrees in which no task lands are removed\n" +
-			"too, and refs of earlier landings whose commits are on a branch.",
-		Example: "  orange workspace gc --dry-run\n  orange workspace gc --purge --older 30d",
+			"stays. Such folders are deleted only with --purge. Even then, whole workspaces and repositories that\n" +
+			"were moved there because git could not save the work in them stay, unless you name the folder; then\n" +
+			"only the named folders are deleted. Landing worktrees in which no task lands are removed too, and refs\n" +
+			"of earlier landings whose commits are on a branch.",
+		Example: "  orange workspace gc --dry-run\n  orange workspace gc --purge --older 30d\n" +
+			"  orange workspace gc --purge ~/.local/share/orange/workspaces/.aside/shop--1/BZC2XHWT",
 	}
 	cmd.Flags().BoolVar(&how.DryRun, "dry-run", false, "only say what would be removed")
 	cmd.Flags().BoolVar(&how.Purge, "purge", false, "also delete files that were set aside, for good")
 	cmd.Flags().Var(&older, "older", "with --purge: those set aside so long ago, or longer, as in 14d or 36h")
-	cmd.PreRunE = func(*cobra.Command, []string) error {
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
 		switch {
 		case !how.Purge && cmd.Flags().Changed("older"):
 			return usageError("--older says what --purge deletes: give both, or neither")
-		case how.Purge:
+		case !how.Purge && len(args) > 0:
+			return usageError("a folder is named to be deleted: add --purge, or name none")
+		case len(args) > 0 && cmd.Flags().Changed("older"):
+			return usageError("a folder that is named is deleted whatever its age: leave out --older")
+		case how.Purge && len(args) == 0:
 			how.Older = time.Duration(older)
 		}
 		return nil
 	}
-	cmd.RunE = withServer(deps, func(ctx context.Context, s session, _ []string) error {
+	cmd.RunE = withServer(deps, func(ctx context.Context, s session, args []string) error {
+		for _, folder := range args {
+			if !filepath.IsAbs(folder) {
+				folder = filepath.Join(s.Cwd, folder)
+			}
+			how.Folders = append(how.Folders, filepath.Clean(folder))
+		}
 		c, err := s.CleanWorkspaces(ctx, how)
 		if err != nil {
 			return err

@@ -57,7 +57,7 @@ func DescribeEntries(entries []journal.Entry) []NarratedEntry {
 func isFolded(e *journal.Entry) bool {
 	switch e.Type {
 	case journal.EffectDone:
-		return receiptSalvage(e) == ""
+		return len(keptPlaces(e)) == 0
 	case journal.EffectFailed:
 		return true
 	case journal.AgentNotice: // usage, or the end or start of a turn
@@ -148,8 +148,8 @@ func describeEvent(e *journal.Entry) (string, Tone) {
 	case journal.EffectAsked:
 		return e.DescribeEffects(), Plain
 	case journal.EffectDone:
-		if ref := receiptSalvage(e); ref != "" {
-			return "work that was not committed is kept at " + ref, Warn
+		if places := keptPlaces(e); len(places) > 0 {
+			return "work that was not committed is kept at " + strings.Join(places, ", "), Warn
 		}
 		return strings.TrimSuffix(e.Reason+" is done: "+e.ReceiptNote(), ": "), Quiet
 	case journal.EffectFailed:
@@ -279,11 +279,16 @@ func listFieldNames(e *journal.Entry) string {
 	return strings.Join(names, ", ")
 }
 
-func receiptSalvage(e *journal.Entry) string {
-	if e.Receipt == nil {
-		return ""
+// keptPlaces returns where the uncommitted work of a released workspace is kept.
+func keptPlaces(e *journal.Entry) []string {
+	r := e.Receipt
+	switch {
+	case r == nil:
+		return nil
+	case r.Salvage == "":
+		return r.Aside
 	}
-	return e.Receipt.Salvage
+	return append([]string{r.Salvage}, r.Aside...)
 }
 
 func errorOf(e *journal.Entry) string {
