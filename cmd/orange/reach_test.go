@@ -165,6 +165,30 @@ func TestNoSecondServerOnAStore(t *testing.T) {
 	}
 }
 
+// A data folder may link to a database that its own server makes.
+func TestNoSecondServerOnAStoreThatIsMadeThroughALink(t *testing.T) {
+	t.Parallel()
+	s := openReach(t)
+	s.orange("stop")
+	linked, real := filepath.Join(s.dir, "linked"), filepath.Join(s.dir, "real")
+	check(t, errors.Join(os.Mkdir(linked, 0o700), os.Mkdir(real, 0o700), os.Symlink(filepath.Join(real, "orange.db"), filepath.Join(linked, "orange.db"))))
+	under := func(home string, args ...string) (string, error) {
+		cmd := s.command(s.program, args...)
+		cmd.Env = append(cmd.Env, "ORANGE_HOME="+home)
+		said, err := cmd.CombinedOutput()
+		return string(said), err
+	}
+	said, err := under(linked, "project", "list")
+	check(t, err)
+	defer under(linked, "stop") //nolint:errcheck // the end of the test
+	if _, err := os.Stat(filepath.Join(real, "orange.db")); err != nil {
+		t.Errorf("%v: %s", err, said)
+	}
+	if said, err := under(real, "serve", "--idle", "1s"); err == nil || !strings.Contains(said, "in use by") || wrongLine(said) != "" {
+		t.Errorf("a second server: %v, %s", err, said)
+	}
+}
+
 func TestAServerThatCannotBeReachedIsNamedAndStopped(t *testing.T) {
 	t.Parallel()
 	s := openReach(t)

@@ -1,5 +1,6 @@
 // Package atomicfile replaces files so that a reader, and a machine that loses power, find
-// the old text or the new one and never a part. It knows nothing about what is written.
+// the old text or the new one and never a part, and finds the file behind a link. It knows
+// nothing about what is written.
 package atomicfile
 
 import (

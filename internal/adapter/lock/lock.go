@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"orange/internal/atomicfile"
 )
 
 const (
@@ -100,8 +102,8 @@ func takeOnce(home string, self Holder) (_ *Lock, err error) {
 
 // lockedFolders returns the data folder and, if its database is a link, the folder of the file.
 func lockedFolders(home string) []string {
-	file, err := filepath.EvalSymlinks(filepath.Join(home, storeName))
-	if err != nil {
+	file, err := atomicfile.FollowLinks(filepath.Join(home, storeName)) // the first server may make it later
+	if err != nil {                                                     // no server can open it
 		return []string{home}
 	}
 	real, err := filepath.EvalSymlinks(home)

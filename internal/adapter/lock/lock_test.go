@@ -113,3 +113,53 @@ func TestALostLockFileIsWrittenAgain(t *testing.T) {
 		t.Error("the folder is gone")
 	}
 }
+
+// A link locks the folder of the database before the first server makes the database, too.
+func TestTheFolderOfADatabaseThatDoesNotExistYetIsLocked(t *testing.T) {
+	link := func(t *testing.T, to string) string {
+		home := t.TempDir()
+		if err := os.Symlink(to, filepath.Join(home, "orange.db")); err != nil {
+			t.Fatal(err)
+		}
+		return home
+	}
+	for _, tt := range []struct {
+		name    string
+		folders func(t *testing.T) (first, second string)
+	}{
+		{"the folder and a link into it", func(t *testing.T) (string, string) {
+			home := t.TempDir()
+			return home, link(t, filepath.Join(home, "orange.db"))
+		}},
+		{"two links to one file", func(t *testing.T) (string, string) {
+			file := filepath.Join(t.TempDir(), "store.db")
+			return link(t, file), link(t, file)
+		}},
+		{"a link to a link, by a relative path", func(t *testing.T) (string, string) {
+			home := t.TempDir()
+			first := link(t, filepath.Join(home, "orange.db"))
+			second := link(t, filepath.Join("..", filepath.Base(first), "orange.db"))
+			if err := os.Rename(second, filepath.Join(filepath.Dir(first), "second")); err != nil {
+				t.Fatal(err)
+			}
+			return home, filepath.Join(filepath.Dir(first), "second")
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			one, other := tt.folders(t)
+			for _, order := range [][2]string{{one, other}, {other, one}} {
+				l := take(t, order[0])
+				again, err := lock.Take(order[1], self(), isSelf)
+				if _, ok := errors.AsType[*lock.HeldError](err); !ok {
+					t.Errorf("%s is taken beside %s: %v", order[1], order[0], err)
+				}
+				if err == nil {
+					again.Release()
+				}
+				l.Release()
+			}
+		})
+	}
+	take(t, link(t, filepath.Join(t.TempDir(), "none", "orange.db"))) // no store can be made there
+	take(t, link(t, "orange.db"))                                     // nor here
+}

@@ -34,10 +34,10 @@ func OpenExisting(path string) (*Store, error) {
 	return openStore(path, true)
 }
 
-// ResolvePath returns the path of the store's file, following symbolic links. The write-ahead log is
-// beside the file, not beside the link.
+// ResolvePath returns the path of the store's file, which may be missing, following symbolic links.
+// The write-ahead log is beside the file, not beside the link.
 func ResolvePath(path string) string {
-	if file, err := filepath.EvalSymlinks(path); err == nil {
+	if file, err := atomicfile.FollowLinks(path); err == nil {
 		return file
 	}
 	return path

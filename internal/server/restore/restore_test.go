@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"orange/internal/adapter/sqlite"
 	"orange/internal/server/homestore"
@@ -64,6 +65,26 @@ func TestARestoreLeavesAStoreThatIsNotDamaged(t *testing.T) {
 				t.Errorf("%+v", report)
 			}
 		})
+	}
+}
+
+// A store that is missing behind a link is restored there, and the link stays.
+func TestARestoreFollowsALinkToAStoreThatIsMissing(t *testing.T) {
+	home, file := t.TempDir(), filepath.Join(t.TempDir(), "file.db")
+	check(t, os.Symlink(file, homestore.Path(home)))
+	store, err := sqlite.Open(file)
+	check(t, err)
+	_, err = store.WriteBackup(t.Context(), homestore.BackupFolder(home), time.Now())
+	check(t, err)
+	check(t, store.Close())
+	check(t, os.Remove(file))
+	var report cli.Restored
+	check(t, PlaceStore(t.Context(), home, &report, func(string) {}))
+	if info, err := os.Lstat(file); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("the file is not back: %v", err)
+	}
+	if to, err := os.Readlink(homestore.Path(home)); err != nil || to != file {
+		t.Errorf("the link leads to %q, %v", to, err)
 	}
 }
 
