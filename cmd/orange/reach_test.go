@@ -243,6 +243,27 @@ func TestStopKillsNobodyElse(t *testing.T) {
 	s.orange("task", "list") // starts a server over what the dead one left
 }
 
+// Whoever may write server.lock may name any process in it, with its true start.
+func TestStopBelievesTheLockAndNotItsNote(t *testing.T) {
+	t.Parallel()
+	s := openReach(t)
+	pid := s.serverPID(s.cfg.Socket)
+	other := exec.Command("sleep", "1000")
+	check(t, other.Start())
+	defer func() { other.Process.Kill(); other.Wait() }() //nolint:errcheck // the end of the test
+	process, ok := shim.FindProcess(other.Process.Pid)
+	if !ok {
+		t.Fatal("it is not found")
+	}
+	s.hold(pid)
+	defer syscall.Kill(pid, syscall.SIGCONT) //nolint:errcheck // it may be gone
+	check(t, os.WriteFile(s.lockFile(), fmt.Appendf(nil, "%d\n%s\n%d %s\n", process.PID, s.cfg.Socket, process.Start, shim.BootID()), 0o600))
+	s.refused(fmt.Sprintf("pid %d holds the data folder, and server.lock does not name it", pid), "stop")
+	if gone(process.PID) || gone(pid) {
+		t.Errorf("the other is gone: %v, the server: %v", gone(process.PID), gone(pid))
+	}
+}
+
 func TestAServerDoesNotTakeTheSocketOfAnother(t *testing.T) {
 	t.Parallel()
 	s := openReach(t)

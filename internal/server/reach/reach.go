@@ -73,8 +73,8 @@ func ServerOf(home string) (shim.Process, bool) {
 
 // FindOwner finds the server that holds a data folder, even if it does not respond.
 func FindOwner(home string) (client.Owner, bool) {
-	p, certain := processOf(lock.ReadHolder(home))
-	if !certain { // server.lock may be lost, or not be written yet
+	p, certain := ServerOf(home)
+	if !certain { // server.lock may be lost, not be written yet, or name another process
 		p, _ = shim.FindProcess(lock.HolderOf(home))
 	}
 	if p.PID == 0 || !lock.IsHeld(home) {
