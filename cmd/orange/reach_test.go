@@ -264,6 +264,26 @@ func TestStopBelievesTheLockAndNotItsNote(t *testing.T) {
 	}
 }
 
+// Each command leads on: none names another that cannot help either.
+func TestAServerWithoutSocketAndLockFileIsLeftToAPerson(t *testing.T) {
+	t.Parallel()
+	s := openReach(t)
+	pid := s.serverPID(s.cfg.Socket)
+	s.hold(pid)
+	defer syscall.Kill(pid, syscall.SIGCONT) //nolint:errcheck // it may be gone
+	check(t, errors.Join(os.Remove(s.cfg.Socket), os.Remove(s.lockFile())))
+	var wait sync.WaitGroup
+	for _, args := range [][]string{{"stop"}, {"serve"}, {"task", "list"}} {
+		wait.Go(func() {
+			out, said, err := s.run(args...)
+			if err == nil || !strings.Contains(said, fmt.Sprintf("kill %d", pid)) || strings.Contains(out+said, "orange stop") || wrongLine(said) != "" {
+				t.Errorf("orange %q: %v, %s%s", args, err, out, said)
+			}
+		})
+	}
+	wait.Wait()
+}
+
 func TestAServerDoesNotTakeTheSocketOfAnother(t *testing.T) {
 	t.Parallel()
 	s := openReach(t)

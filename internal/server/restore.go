@@ -30,7 +30,7 @@ func RestoreStore(ctx context.Context, cfg config.Config, o cli.RestoreOptions) 
 		return report, fmt.Errorf("restore the store: the data folder %s does not exist; set ORANGE_HOME to the right one", cfg.Home)
 	}
 	cfg.Record = false // end unknown agents even if the next server only records effects
-	held, err := reach.TakeFolder(cfg)
+	held, err := reach.TakeForRestore(cfg)
 	var running cli.ServerRunningError
 	if errors.As(err, &running) {
 		return report, fmt.Errorf("restore the store: a server uses it (pid %d); run orange stop, then orange doctor --restore", running.PID)

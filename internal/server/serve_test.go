@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"orange/internal/adapter/lock"
 	"orange/internal/adapter/sqlite"
 	"orange/internal/adapter/workflowdir"
 	"orange/internal/config"
@@ -17,6 +18,7 @@ import (
 	"orange/internal/core/task"
 	"orange/internal/runtime/local"
 	"orange/internal/server/homestore"
+	"orange/internal/server/reach"
 	"orange/internal/ui/cli"
 	"orange/internal/wait"
 )
@@ -60,6 +62,43 @@ func owingHome(t *testing.T, tasks int) config.Config {
 	still.Close()
 	check(t, store.Close())
 	return cfg
+}
+
+// What holds the folder is a server or a restore, and only one of them can be stopped.
+func TestARestoreSaysWhatHoldsTheFolder(t *testing.T) {
+	dir, err := os.MkdirTemp("", "s") // a socket's path may have 108 bytes
+	check(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) }) //nolint:errcheck // a temporary folder
+	vars := map[string]string{"ORANGE_HOME": filepath.Join(dir, "home"), "XDG_RUNTIME_DIR": dir}
+	cfg, err := config.Load(func(name string) string { return vars[name] }, func() (string, error) { return dir, nil })
+	check(t, err)
+	check(t, os.MkdirAll(cfg.Home, 0o700))
+	for _, tt := range []struct {
+		name string
+		take func() (*lock.Lock, error)
+		says string
+		stop bool // orange stop finds it
+	}{
+		{"a server", func() (*lock.Lock, error) { return reach.TakeFolder(cfg) }, "a server uses it (pid %d); run orange stop, then orange doctor --restore", true},
+		{"a restore", func() (*lock.Lock, error) { return reach.TakeForRestore(cfg) }, "a restore is in progress already (pid %d): wait until it ends, then try again", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			held, err := tt.take()
+			check(t, err)
+			defer held.Release() //nolint:errcheck // the end of the test
+			_, err = RestoreStore(t.Context(), cfg, cli.RestoreOptions{})
+			if want := "restore the store: " + fmt.Sprintf(tt.says, os.Getpid()); err == nil || err.Error() != want {
+				t.Errorf("a restore says %v, want %s", err, want)
+			}
+			_, err = New(cfg, "test", cli.ServeOptions{})
+			if err == nil || strings.Contains(err.Error(), "orange stop") != tt.stop {
+				t.Errorf("a server says %v", err)
+			}
+			if owner, ok := reach.FindOwner(cfg.Home); ok != tt.stop || ok && owner.Terminate == nil {
+				t.Errorf("orange stop finds %+v, %v", owner, ok)
+			}
+		})
+	}
 }
 
 func effectsOf(cfg config.Config) string {

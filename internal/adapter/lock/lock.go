@@ -30,18 +30,20 @@ const (
 	poll          = 20 * time.Millisecond
 )
 
-// A Holder is a server as server.lock describes it.
+// A Holder is a process that holds a data folder, as server.lock describes it.
 type Holder struct {
 	PID    int
 	Socket string // where it listens
 	Mark   string // distinguishes its process from others that had or will have the same pid
+	Work   string // what it does if it is no server, such as "restore"
 }
 
 // HeldError means that another process holds a folder.
 type HeldError struct {
 	Folder string
-	PID    int  // 0 if unknown
-	Known  bool // server.lock of the data folder names it
+	PID    int    // 0 if unknown
+	Known  bool   // server.lock of the data folder names it
+	Work   string // what it does, if it is known and no server
 }
 
 func (e *HeldError) Error() string {
@@ -71,7 +73,7 @@ func Take(home string, self Holder, alive func(Holder) bool) (*Lock, error) {
 			return l, err
 		}
 		if h := ReadHolder(home); held.Folder == home && alive(h) {
-			held.PID, held.Known = h.PID, true
+			held.PID, held.Known, held.Work = h.PID, true, h.Work
 			return nil, err
 		}
 		if time.Now().After(end) {
@@ -198,7 +200,14 @@ func IsHeld(home string) bool {
 	return !ok
 }
 
-func (h Holder) fileText() []byte { return fmt.Appendf(nil, "%d\n%s\n%s\n", h.PID, h.Socket, h.Mark) }
+// fileText returns the content of server.lock. Earlier programs read its first three lines.
+func (h Holder) fileText() []byte {
+	text := fmt.Appendf(nil, "%d\n%s\n%s\n", h.PID, h.Socket, h.Mark)
+	if h.Work != "" {
+		text = fmt.Appendln(text, h.Work)
+	}
+	return text
+}
 
 // ReadHolder returns the content of server.lock. The process may be gone.
 func ReadHolder(home string) Holder {
@@ -217,6 +226,9 @@ func ReadHolder(home string) Holder {
 	}
 	if len(lines) > 3 {
 		h.Mark = lines[2]
+	}
+	if len(lines) > 4 {
+		h.Work = lines[3]
 	}
 	return h
 }

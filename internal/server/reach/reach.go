@@ -29,10 +29,21 @@ const (
 	tryAgain = 5 * time.Second
 )
 
-// TakeFolder locks the data folder for this process.
-func TakeFolder(cfg config.Config) (*lock.Lock, error) {
+// restoreWork is what server.lock says of a process that restores the store.
+const restoreWork = "restore"
+
+// TakeFolder locks the data folder for a server, or for what takes the place of one for a moment.
+func TakeFolder(cfg config.Config) (*lock.Lock, error) { return takeFolder(cfg, "start a server", "") }
+
+// TakeForRestore locks the data folder for a restore of its store.
+func TakeForRestore(cfg config.Config) (*lock.Lock, error) {
+	return takeFolder(cfg, "restore the store", restoreWork)
+}
+
+// takeFolder locks the data folder for work, or for a server if work is "". The text doing says what for.
+func takeFolder(cfg config.Config, doing, work string) (*lock.Lock, error) {
 	self, _ := shim.FindProcess(os.Getpid())
-	held, err := lock.Take(cfg.Home, lock.Holder{PID: self.PID, Socket: cfg.Socket, Mark: processMark(self)}, func(h lock.Holder) bool {
+	held, err := lock.Take(cfg.Home, lock.Holder{PID: self.PID, Socket: cfg.Socket, Mark: processMark(self), Work: work}, func(h lock.Holder) bool {
 		_, ok := processOf(h)
 		return ok
 	})
@@ -42,12 +53,25 @@ func TakeFolder(cfg config.Config) (*lock.Lock, error) {
 		return held, nil
 	case !errors.As(err, &other):
 		return nil, fmt.Errorf("%w; set ORANGE_HOME to a folder you may write", err)
+	case other.Known && other.Work != "":
+		return nil, fmt.Errorf("%s: a %s is in progress already (pid %d): wait until it ends, then try again", doing, other.Work, other.PID)
 	case other.Known:
 		return nil, cli.ServerRunningError{PID: other.PID}
-	case other.PID == 0:
-		return nil, fmt.Errorf("start a server: %w: end that server with ORANGE_HOME=%s orange stop", other, other.Folder)
 	}
-	return nil, fmt.Errorf("start a server: the store in %s is in use by the server with pid %d: end it with ORANGE_HOME=%s orange stop, or with kill %d", other.Folder, other.PID, other.Folder, other.PID)
+	return nil, fmt.Errorf("%s: %w", doing, describeHolder(other))
+}
+
+// describeHolder returns an error that says how to end a process that server.lock of cfg.Home does not name. orange stop
+// ends only a server that server.lock of its folder names.
+func describeHolder(other *lock.HeldError) error {
+	server, known := ServerOf(other.Folder)
+	switch {
+	case other.PID == 0:
+		return fmt.Errorf("%w: find it with lsof %s, and end it", other, other.Folder)
+	case known && server.PID == other.PID:
+		return fmt.Errorf("the store in %s is in use by the server with pid %d: end it with ORANGE_HOME=%s orange stop", other.Folder, other.PID, other.Folder)
+	}
+	return fmt.Errorf("%w, which server.lock does not name: look what it is, and end it with kill %d", other, other.PID)
 }
 
 // processMark returns a mark that distinguishes a process from others that had or will have its pid.
@@ -71,9 +95,12 @@ func ServerOf(home string) (shim.Process, bool) {
 	return p, ok && lock.HeldBy(home, p.PID)
 }
 
-// FindOwner finds the server that holds a data folder, even if it does not respond.
+// FindOwner finds the server that holds a data folder, even if it does not respond. A restore is no server.
 func FindOwner(home string) (client.Owner, bool) {
 	p, certain := ServerOf(home)
+	if certain && lock.ReadHolder(home).Work != "" {
+		return client.Owner{}, false
+	}
 	if !certain { // server.lock may be lost, not be written yet, or name another process
 		p, _ = shim.FindProcess(lock.HolderOf(home))
 	}

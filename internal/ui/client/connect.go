@@ -59,13 +59,13 @@ type Owner struct {
 	Terminate func() error // asks it to end; nil: it is not certain that this is the server
 }
 
-// ownerPID returns the pid of the server that owns the data folder, or 0 if unknown.
-func (o DialOptions) ownerPID() int {
+// findOwner returns the server that owns the data folder. Its pid is 0 if it is unknown.
+func (o DialOptions) findOwner() Owner {
 	if o.Owner == nil {
-		return 0
+		return Owner{}
 	}
 	owner, _ := o.Owner()
-	return owner.PID
+	return owner
 }
 
 // A Child is a server that was just started.
@@ -114,7 +114,7 @@ func (c *Client) reachServer(ctx context.Context, o DialOptions) error {
 			return nil
 		case !IsAbsent(err) && !isLeaving(err):
 			return err
-		case !IsAbsent(err), o.ownerPID() > 0: // it is stopping, or about to listen
+		case !IsAbsent(err), o.findOwner().PID > 0: // it is stopping, or about to listen
 		case o.Start == nil:
 			return ErrNoServer
 		case child == nil:
@@ -138,12 +138,14 @@ func (c *Client) reachServer(ctx context.Context, o DialOptions) error {
 
 // explainTimeout adds to the error of a server that did not respond in time which one it is.
 func (o DialOptions) explainTimeout(err error) error {
-	pid := o.ownerPID()
+	owner := o.findOwner()
 	switch {
 	case !errors.Is(err, context.DeadlineExceeded):
 		return err
-	case pid > 0:
-		return fmt.Errorf("the server (pid %d) does not answer at %s: see orange log, or end it with orange stop and try again", pid, FindSocket(o))
+	case owner.PID > 0 && owner.Terminate == nil: // orange stop does not end it
+		return fmt.Errorf("pid %d holds the data folder and does not answer at %s: look what it is, and end it with kill %d", owner.PID, FindSocket(o), owner.PID)
+	case owner.PID > 0:
+		return fmt.Errorf("the server (pid %d) does not answer at %s: see orange log, or end it with orange stop and try again", owner.PID, FindSocket(o))
 	}
 	return fmt.Errorf("the server does not answer at %s: see orange log, or run orange stop and try again", FindSocket(o))
 }
