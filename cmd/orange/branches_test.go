@@ -88,3 +88,25 @@ reviewer:
 		t.Errorf("the work is not in the moved repository: %q, %v", text, err)
 	}
 }
+
+// What lies in the folder of workspaces is given to tasks, and removed.
+func TestAWorkspaceIsNoProject(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless")
+	id := s.create("feature", planner)
+	held := filepath.Join(s.home, "workspaces", s.reaches(id, "working").Workspace)
+	free := filepath.Join(s.home, "workspaces", "shop--2")
+	s.git(s.repo, "worktree", "add", "-q", "-b", "mine", free)
+	inner := filepath.Join(free, "inner")
+	s.git(s.dir, "clone", "-q", s.repo, inner)
+	for _, place := range []string{held, free, inner} {
+		s.refused("is in the folder of Orange's workspaces", "project", "update", "shop", "--path", place)
+	}
+	for _, place := range []string{free, inner} {
+		s.refused("is in the folder of Orange's workspaces", "project", "add", place, "--name", "other")
+	}
+	s.refused("is registered already", "project", "add", held, "--name", "other") // it means the project of its task
+	if out := s.orange("project", "list"); strings.Contains(out, "workspaces/") || strings.Contains(out, "other") {
+		t.Errorf("the projects are now:\n%s", out)
+	}
+}

@@ -40,6 +40,9 @@ func (p Registry) RegisterProject(ctx context.Context, given task.Project) (task
 	if err != nil {
 		return given, task.Mistakef("%v", err)
 	}
+	if err := p.refuseWorkspace(root); err != nil {
+		return given, err
+	}
 	given.Path = root
 	given.Name = cmp.Or(given.Name, filepath.Base(root))
 	if given.PoolSize == 0 {
@@ -150,6 +153,9 @@ func (p Registry) moveRepository(ctx context.Context, have *task.Project, path s
 	if err != nil {
 		return task.Mistakef("%v", err)
 	}
+	if err := p.refuseWorkspace(root); err != nil {
+		return err
+	}
 	for _, other := range p.Runtime.Projects() {
 		if other.Path == root && other.Name != have.Name {
 			return task.Mistakef("%s is the repository of project %s: name another folder, or remove that project first", root, other.Name)
@@ -167,6 +173,19 @@ func (p Registry) moveRepository(ctx context.Context, have *task.Project, path s
 		return task.Mistakef("project %s was not changed: %v", have.Name, err)
 	}
 	have.Path = root
+	return nil
+}
+
+// refuseWorkspace returns an error for a repository in the folder of workspaces: a task would get the checkout of its
+// own project, and a clean-up would remove it.
+func (p Registry) refuseWorkspace(root string) error {
+	folder := p.Host.Path("")
+	if real, err := filepath.EvalSymlinks(folder); err == nil {
+		folder = real
+	}
+	if within, err := filepath.Rel(folder, root); err == nil && filepath.IsLocal(within) {
+		return task.Mistakef("%s is in the folder of Orange's workspaces, which tasks take and orange workspace gc removes: give a repository outside of %s", root, folder)
+	}
 	return nil
 }
 
