@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -131,6 +132,44 @@ func TestAnOlderStoreIsPutBackWhileAgentsLive(t *testing.T) {
 			t.Error(out)
 		}
 	})
+}
+
+// A server still has the store that somebody removed, and nothing of it is lost.
+func TestAStoreThatIsRemovedUnderItsServerIsSaved(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless")
+	before := s.create("before", planner)
+	s.reaches(before, "working")
+	check(t, os.RemoveAll(backupFolder(s.home)))
+	for _, end := range []string{"", "-wal", "-shm"} {
+		check(t, os.Remove(storePath(s.home)+end))
+	}
+	s.eventually("a copy is made", func() bool {
+		list, err := sqlite.ListBackups(backupFolder(s.home))
+		return err == nil && len(list) > 0
+	})
+	out, _, err := s.run("doctor")
+	if err == nil || !regexp.MustCompile(`(?m)^FAIL +store +.*/orange.db was removed while it is in use: run orange stop, then orange doctor --restore$`).MatchString(out) {
+		t.Errorf("%v: doctor says\n%s", err, out)
+	}
+	after := s.create("after", planner) // commands go on
+	s.reaches(after, "working")
+	s.orange("stop")
+	if _, err := os.Stat(storePath(s.home)); err == nil {
+		t.Error("another store was made")
+	}
+	s.refused("it is missing, though there are task folders (2)", "task", "list")
+	if got := s.restore(); got.Backup == "" || len(got.Imported)+len(got.Held)+len(got.Ended)+len(got.Problems) > 0 || len(got.Alive) != 2 {
+		t.Errorf("%+v", got)
+	}
+	for _, id := range []task.ID{before, after} {
+		if tk := s.task(id); tk.Status != "working" || tk.Paused || tk.Attention != "" {
+			t.Errorf("%+v", tk)
+		}
+	}
+	if out := s.orange("doctor"); strings.Contains(out, "FAIL") {
+		t.Error(out)
+	}
 }
 
 // No effect is done twice: the merge that came after the copy is not made again, and neither are

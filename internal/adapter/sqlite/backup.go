@@ -46,8 +46,8 @@ func ListBackups(dir string) ([]Backup, error) {
 }
 
 // WriteBackup copies the store into a folder, as of one moment, and reports whether it did: it drops a copy that equals
-// the newest one. The copy gets its name only once it is on disk. Writers do not wait for it. At most two older backups
-// stay.
+// the newest one. The copy gets its name only once it is on disk. Writers do not wait for it while the store is in its
+// place. At most two older backups stay.
 func (s *Store) WriteBackup(ctx context.Context, dir string, now time.Time) (made bool, err error) {
 	made, err = s.writeBackup(ctx, dir, now.UTC().Truncate(time.Millisecond))
 	if err != nil {
@@ -129,15 +129,29 @@ func (s *Store) vacuumInto(ctx context.Context, dir string) (path string, err er
 			_ = os.Remove(f.Name())
 		}
 	}()
-	db, err := connectPool(s.path, 1, "")
-	if err != nil {
-		return "", err
-	}
-	_, err = db.ExecContext(ctx, "VACUUM INTO ?", f.Name())
-	if err = errors.Join(err, db.Close()); err != nil {
+	if err = s.copyTo(ctx, f.Name()); err != nil {
 		return "", err
 	}
 	return f.Name(), f.Sync()
+}
+
+// copyTo writes a copy of the store into an empty file. Only a store that is no longer in its place keeps writers waiting:
+// another connection would open what is in its place now.
+func (s *Store) copyTo(ctx context.Context, path string) error {
+	const copying = "VACUUM INTO ?"
+	if s.CheckPlace() != nil {
+		s.read.SetMaxOpenConns(max(1, s.read.Stats().OpenConnections)) // likewise
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		_, err := s.write.ExecContext(ctx, copying, path)
+		return err
+	}
+	db, err := connectPool(s.path, 1, "")
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, copying, path)
+	return errors.Join(err, db.Close())
 }
 
 // pruneBackups removes surplus backups. It keeps the newest, and two older ones that are a day apart,

@@ -11,8 +11,11 @@ import (
 	"orange/internal/core/task"
 )
 
-// CheckIntegrity runs SQLite's integrity check of the file.
+// CheckIntegrity checks that the file is in its place, and runs SQLite's integrity check of it.
 func (s *Store) CheckIntegrity(ctx context.Context) error {
+	if err := s.CheckPlace(); err != nil {
+		return err
+	}
 	var first string
 	err := s.read.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&first)
 	if err == nil && first != "ok" {

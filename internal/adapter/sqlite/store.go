@@ -23,8 +23,9 @@ const readers = 4
 
 // Store is an open store. It is safe for concurrent use.
 type Store struct {
-	path string
-	read *sql.DB // sees only committed data, and cannot write
+	path  string
+	files []placedFile
+	read  *sql.DB // sees only committed data, and cannot write
 
 	mu     sync.Mutex // held while writing
 	db     *sql.DB    // has one connection, which writes
@@ -91,7 +92,11 @@ func (s *Store) openConnections(existing bool) error {
 	if err := s.readHead(ctx); err != nil {
 		return err
 	}
-	return s.readNewestRows(ctx)
+	if err := s.readNewestRows(ctx); err != nil {
+		return err
+	}
+	s.rememberFiles()
+	return nil
 }
 
 // prepareFile creates the folder, and an empty file that only the owner may read, and checks early
@@ -107,13 +112,13 @@ func prepareFile(path string) error {
 	return f.Close()
 }
 
-// connectPool prepares a pool of connections. It opens none yet.
+// connectPool prepares a pool of connections to an existing store. It opens none yet.
 func connectPool(path string, size int, pragma string) (*sql.DB, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	q := url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(67108864)"}}
+	q := url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(5000)", "synchronous(FULL)", "foreign_keys(1)", "journal_size_limit(67108864)"}}
 	if pragma != "" {
 		q.Add("_pragma", pragma)
 	}

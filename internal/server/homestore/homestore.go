@@ -142,6 +142,7 @@ type Backups struct {
 	log   *slog.Logger
 	first chan struct{}         // closed when the first backup was made or failed
 	last  atomic.Pointer[error] // error of the last backup
+	mu    sync.Mutex            // held while copying
 }
 
 // NewBackups returns the backups of a data folder's store. It copies nothing.
@@ -154,8 +155,7 @@ func (b *Backups) Run(ctx context.Context) {
 	first := sync.Once{}
 	for ctx.Err() == nil {
 		next := backupEvery
-		made, err := b.store.WriteBackup(ctx, BackupFolder(b.home), time.Now())
-		b.last.Store(&err)
+		made, err := b.copyStore(ctx)
 		first.Do(func() { close(b.first) })
 		switch {
 		case ctx.Err() != nil:
@@ -170,6 +170,31 @@ func (b *Backups) Run(ctx context.Context) {
 		case <-time.After(next):
 		}
 	}
+}
+
+func (b *Backups) copyStore(ctx context.Context) (made bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	made, err = b.store.WriteBackup(ctx, BackupFolder(b.home), time.Now())
+	b.last.Store(&err)
+	return made, err
+}
+
+// Rescue copies a store that is no longer in its place, which ends with the server that has it open. It copies nothing if
+// the store is in its place, or the same as its newest copy.
+func (b *Backups) Rescue(ctx context.Context) error {
+	lost := b.store.CheckPlace()
+	if lost == nil {
+		return nil
+	}
+	made, err := b.copyStore(ctx)
+	if err != nil {
+		return fmt.Errorf("%w; no copy could be made: %w", lost, err)
+	}
+	if made {
+		b.log.Error("the store is not in its place: copied it", "component", "serve", "folder", BackupFolder(b.home), "error", lost)
+	}
+	return nil
 }
 
 // Check returns how many backups there are, or the error of the last one. It waits for the first backup.

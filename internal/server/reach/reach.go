@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -119,12 +120,15 @@ type Reachable struct {
 	Home   string
 	Socket *socket.Listener
 	Held   *lock.Lock
-	Leave  func() // stops the server
+	Store  []string                        // files of the store
+	Rescue func(ctx context.Context) error // copies the store if it is no longer in its place
+	Leave  func()                          // stops the server
 	Log    *slog.Logger
 }
 
 // Watch makes sure that commands find this server: when the socket, server.lock or the folder of either is removed, it
-// makes them again. It stops a server whose data folder is gone. It returns when ctx ends.
+// makes them again. It calls Rescue when a file of the store is removed or replaced. It stops a server whose data folder
+// is gone. It returns when ctx ends.
 func (s Reachable) Watch(ctx context.Context) {
 	for problem := ""; ctx.Err() == nil; {
 		problem = s.watchSocket(ctx, problem)
@@ -134,7 +138,7 @@ func (s Reachable) Watch(ctx context.Context) {
 // watchSocket checks that everything is in its place, and returns when that may have changed. Problem is what was wrong
 // before, which is not logged again. It returns the present problem.
 func (s Reachable) watchSocket(ctx context.Context, problem string) string {
-	watch, err := pathwatch.Open(append(s.Socket.Paths(), filepath.Join(s.Home, "server.lock"))...)
+	watch, err := pathwatch.Open(slices.Concat(s.Socket.Paths(), s.Store, []string{filepath.Join(s.Home, "server.lock")})...)
 	if err == nil {
 		defer watch.Close()
 	}
@@ -151,13 +155,14 @@ func (s Reachable) watchSocket(ctx context.Context, problem string) string {
 	if lost {
 		s.Log.Warn("server.lock was lost: written again", "component", "serve", "pid", os.Getpid())
 	}
+	rescueErr := s.Rescue(ctx)
 	now := ""
-	if failed := errors.Join(err, checkErr, lockErr); failed != nil {
+	if failed := errors.Join(err, checkErr, lockErr, rescueErr); failed != nil {
 		if now = failed.Error(); now != problem {
 			s.Log.Error("stay reachable", "component", "serve", "error", now)
 		}
 	}
-	if err != nil || lockErr != nil || s.Socket.IsLost() {
+	if err != nil || lockErr != nil || rescueErr != nil || s.Socket.IsLost() {
 		sleepContext(ctx, tryAgain)
 		return now
 	}
