@@ -31,23 +31,23 @@ func (g *Git) RepairMoved(ctx context.Context, old, root string, places []string
 	return nil
 }
 
-// sameRepository compares two repositories by their root commits, or, if nothing exists at old
-// any more, by the worktrees that the repository knows.
+// sameRepository reports whether the repository at root is the one that was at old. If none is at
+// old any more, the worktrees that root's repository knows decide. If one still is there, root's must
+// be the same, or have a root commit in common if no worktree belongs to the one at old: a clone has
+// the same commits, and not the worktrees.
 func (g *Git) sameRepository(ctx context.Context, old, root string, places []string) (bool, error) {
 	if samePlace(old, root) {
 		return true, nil
 	}
-	began, err := g.rootCommits(ctx, root)
-	if err != nil {
-		return false, err
-	}
-	if _, err := os.Stat(old); err == nil {
-		before, err := g.rootCommits(ctx, old)
-		return err == nil && shareLine(began, before), nil
-	}
 	common, err := g.commonDir(ctx, root)
 	if err != nil {
 		return false, err
+	}
+	if there, err := layoutOf(old); err == nil {
+		if samePlace(there.common, common) {
+			return true, nil
+		}
+		return g.replaces(ctx, old, root, places)
 	}
 	list, err := listRegistrations(common)
 	if err != nil {
@@ -66,6 +66,25 @@ func (g *Git) sameRepository(ctx context.Context, old, root string, places []str
 		}
 	}
 	return there == 0, nil // nothing of it is here that could be damaged
+}
+
+// replaces reports whether the repository at root can take the place of another one at old. It returns
+// an error if a worktree belongs to that one.
+func (g *Git) replaces(ctx context.Context, old, root string, places []string) (bool, error) {
+	began, err := g.rootCommits(ctx, root)
+	if err != nil {
+		return false, err
+	}
+	before, err := g.rootCommits(ctx, old)
+	if err != nil || !shareLine(began, before) {
+		return false, nil
+	}
+	for _, place := range places {
+		if g.CheckAttached(ctx, old, place) == nil {
+			return false, fmt.Errorf("%s still is the repository of %s: move it instead of copying it, or end the task there and run git -C %s worktree remove %s", old, place, old, place)
+		}
+	}
+	return true, nil
 }
 
 // rootCommits returns the commits without a parent, one per line.

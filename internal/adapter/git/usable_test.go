@@ -64,6 +64,45 @@ func TestARepositoryThatWasMovedIsFound(t *testing.T) {
 	}
 }
 
+// TestACloneIsNotTheMovedRepository uses a clone, which has the same first commit, beside the
+// repository whose worktrees are at work.
+func TestACloneIsNotTheMovedRepository(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	root, dir := forMerge(t)
+	clone := filepath.Join(t.TempDir(), "clone")
+	do(t, root, "clone", "-q", root, clone)
+	own := filepath.Join(t.TempDir(), "own")
+	do(t, root, "worktree", "add", "-q", "-b", "own", own)
+	repair := func(old, root string, places ...string) error { return New().RepairMoved(ctx, old, root, places) }
+	err := repair(root, clone, dir)
+	if err == nil || !strings.Contains(err.Error(), root+" still is the repository of "+dir) {
+		t.Errorf("a clone: %v", err)
+	}
+	if err := New().CheckAttached(ctx, root, dir); err != nil {
+		t.Error(err)
+	}
+	if err := repair(root, own, dir); err != nil {
+		t.Errorf("another working tree of the repository: %v", err)
+	}
+	if err := repair(root, clone, filepath.Join(t.TempDir(), "none")); err != nil {
+		t.Errorf("a clone, and no worktree: %v", err)
+	}
+	moved := filepath.Join(t.TempDir(), "moved")
+	if err := os.Rename(root, moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(root, 0o700); err != nil { // a folder is there, and no repository
+		t.Fatal(err)
+	}
+	if err := repair(root, clone, dir); err == nil || !strings.Contains(err.Error(), "is not the repository that was at") {
+		t.Errorf("a clone of a repository that was moved: %v", err)
+	}
+	if err := repair(root, moved, dir); err != nil {
+		t.Errorf("another folder is at the old place: %v", err)
+	}
+}
+
 // TestAWorktreeThatIsBeingMadeHidesNoCommit uses a repository in which git worktree add has
 // written the HEAD of a worktree as zeros, as it does before the worktree has a commit.
 func TestAWorktreeThatIsBeingMadeHidesNoCommit(t *testing.T) {
