@@ -134,6 +134,29 @@ func TestAnOlderStoreIsPutBackWhileAgentsLive(t *testing.T) {
 	})
 }
 
+// What a restore advises is true: a task that was resumed where it is asks for the agent that the restore ended.
+func TestARestoredTaskIsResumedAndGetsAnAgent(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless")
+	id := s.create("feature", planner)
+	s.reaches(id, "working")
+	old := s.copyStore("old.db")
+	s.orange("pause", string(id))
+	s.orange("resume", string(id))
+	s.orange("stop")
+	s.putBack(old, false)
+	if out := s.orange("doctor", "--restore"); !strings.Contains(out, "Held task "+string(id)) || !strings.Contains(out, "orange task respawn ID starts the agent of a task that has none") {
+		t.Errorf("restore says\n%s", out)
+	}
+	s.orange("resume", string(id))
+	if out := s.orange("inbox"); !strings.Contains(out, "no worker is at work") || !strings.Contains(out, "orange task respawn ") {
+		t.Errorf("the inbox has\n%s", out)
+	}
+	s.orange("task", "respawn", string(id))
+	s.await(id, "another worker works", func(t task.Task) bool { return t.AttemptCount() == 2 })
+	s.reaches(id, "reviewing")
+}
+
 // A server still has the store that somebody removed, and nothing of it is lost.
 func TestAStoreThatIsRemovedUnderItsServerIsSaved(t *testing.T) {
 	t.Parallel()

@@ -132,6 +132,38 @@ func TestAStuckTaskWithoutAnAgentOffersToStartOne(t *testing.T) {
 	}
 }
 
+// A restore ends the agents of a task that it holds, and a resume starts none: the task asks for one until a person starts
+// it.
+func TestAResumedTaskWhoseAgentARestoreEndedAsksForOne(t *testing.T) {
+	w := &world{t: t, def: load(t, "orange"), now: start, free: []string{"p--1"}}
+	w.must(signal.Signal{Kind: signal.Create, Actor: task.Human, New: newTask(func(n *signal.New) { n.Spawn = true })})
+	w.must(signal.Signal{Kind: signal.Restore, Actor: task.Human, Lost: &signal.Lost{
+		Events: []string{"effect.done"}, Status: w.task.Status, AttemptCounts: []task.AttemptTally{{Role: "worker", Count: 1}},
+	}})
+	item := func() (string, string) {
+		it, ok := explain.InboxItem(w.def, w.task)
+		if !ok {
+			return "", ""
+		}
+		return it.Text, narrate.FormatCommand(it.Action)
+	}
+	if _, do := item(); do != "orange resume "+string(w.task.ID) {
+		t.Errorf("while it is held: %q", do)
+	}
+	w.must(signal.Signal{Kind: signal.Resume, Actor: task.Human})
+	if text, do := item(); text != "no worker is at work" || do != "orange task respawn "+string(w.task.ID) {
+		t.Errorf("when it is resumed: %q, %q", text, do)
+	}
+	if x := explain.Task(w.def, w.task, signal.Signal{At: w.now}); !strings.Contains(x.Why, "no worker lives") || x.Cheapest.Action.Verb != engine.Respawn {
+		t.Errorf("%s owns it: %s; %+v", x.Owner, x.Why, x.Cheapest)
+	}
+	w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Respawn})
+	if text, do := item(); text != "" {
+		t.Errorf("when one is started: %q, %q", text, do)
+	}
+	again(t, w)
+}
+
 func TestATaskThatOnlyItsFolderKnowsIsImported(t *testing.T) {
 	for name, tt := range map[string]struct {
 		workflow, status, want string

@@ -318,12 +318,30 @@ var situations = []situation{
 		unblock: (*explainer).cheapestWay,
 	},
 	{
+		name:  "has no agent", // it was resumed after a restore that ended its agent
+		holds: (*explainer).lacksAgent,
+		item: func(d *explainer, s *workflow.State, it *Item) {
+			it.Kind, it.Text, it.Action = ItemCrashed, "no "+s.Role+" is at work", d.taskAction(engine.Respawn)
+		},
+		owner: (*explainer).agentOwner,
+		unblock: func(d *explainer, s *workflow.State) Unblock {
+			return d.unblockBy(engine.Respawn, "another "+s.Role+" goes on in the same worktree")
+		},
+	},
+	{
 		name:    "an agent works",
 		holds:   isKind(workflow.Agent),
 		item:    nothingWaits,
 		owner:   (*explainer).agentOwner,
 		unblock: (*explainer).cheapestWithAgent,
 	},
+}
+
+// lacksAgent reports whether a state whose agents were started before has none and nothing starts one but its deadline.
+func (d *explainer) lacksAgent(s *workflow.State) bool {
+	_, live := d.t.LiveAttempt(s.Role)
+	return s.Kind == workflow.Agent && s.Role != "" && !live && d.t.AttemptsOfRole(s.Role) > 0 &&
+		d.t.RespawnAt.IsZero() && len(d.t.Pending) == 0 && !d.t.Queued
 }
 
 func isKind(kind workflow.Kind) func(*explainer, *workflow.State) bool {

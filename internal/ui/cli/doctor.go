@@ -459,7 +459,7 @@ func printRestored(out io.Writer, r Restored) error {
 		w.writeLine("Problem: %s", text)
 	}
 	if len(r.Imported)+len(r.Held) > 0 {
-		w.writeLine("Nothing was started. Check each task (orange inbox, orange task show ID) and move it to the right state; orange resume ID continues a held task")
+		w.writeLine("Nothing was started. Check each task (orange inbox, orange task show ID) and move it to the right state; orange resume ID ends the hold, and orange task respawn ID starts the agent of a task that has none")
 	}
 	return w.err
 }
