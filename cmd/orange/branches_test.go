@@ -110,3 +110,27 @@ func TestAWorkspaceIsNoProject(t *testing.T) {
 		t.Errorf("the projects are now:\n%s", out)
 	}
 }
+
+// Two projects may share a repository, and a branch of it belongs to one task.
+func TestABranchOfARepositoryIsOfOneTaskWhateverItsProject(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless")
+	own := filepath.Join(s.dir, "own")
+	s.git(s.repo, "worktree", "add", "-q", "-b", "mine", own)
+	s.orange("project", "add", own, "--name", "other", "--base", "main")
+	first := s.create("feature", planner)
+	s.reaches(first, "working")
+	queued := s.create("later/on", planner, "--no-spawn")
+	harness := "script:" + filepath.Join(s.dir, "scripts", "feature.yaml")
+	id := string(s.createWith("free", "--project", "other", "--no-spawn", "--harness", harness))
+	for branch, want := range map[string]string{
+		"feature":  "task " + string(first) + " of project shop works on branch feature of the same repository already",
+		"later/on": "task " + string(queued) + " of project shop works on branch later/on of the same repository already",
+		"later":    "cannot be made beside the branch of task " + string(queued) + " of project shop",
+	} {
+		s.refused(want, "task", "create", "--project", "other", branch, "x", "--no-spawn", "--harness", harness)
+		s.refused(want, "task", "update", id, "--branch", branch)
+	}
+	s.orange("task", "cancel", string(queued), "--yes")
+	s.orange("task", "update", id, "--branch", "later/on")
+}

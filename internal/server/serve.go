@@ -204,7 +204,7 @@ func (s *Server) buildRuntime() error {
 	}
 	options.Performer, options.Activity, options.TaskFileSync, options.Files = s.executor, s.host.Agents, s.host, s.host.Folders
 	options.Absent, options.Message = s.host.AbsentAttempts, s.host.LastMessage
-	options.Harnesses, options.Branch, options.HasBranch = s.checkHarness, s.host.RequireUsableBranch, s.host.HasBranch
+	options.Harnesses, options.Branch, options.HasBranch = s.checkHarness, s.projects().RequireUsableBranch, s.host.HasBranch
 	return s.runtime.Build(options)
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -187,6 +188,34 @@ func (p Registry) refuseWorkspace(root string) error {
 		return task.Mistakef("%s is in the folder of Orange's workspaces, which tasks take and orange workspace gc removes: give a repository outside of %s", root, folder)
 	}
 	return nil
+}
+
+// RequireUsableBranch returns an error that says why a task of a project cannot have a branch. The tasks of all projects of
+// a repository share its branches; the runtime compares those of one project.
+func (p Registry) RequireUsableBranch(of task.Project, branch string) error {
+	for _, other := range p.Runtime.Projects() {
+		if other.Name == of.Name {
+			continue
+		}
+		if same, err := p.Git.SameRepository(context.Background(), other.Path, of.Path); err != nil || !same { // it may be gone
+			continue
+		}
+		id, taken, err := p.Runtime.Store.TaskByBranch(other.Name, branch)
+		if err == nil && taken {
+			err = fmt.Errorf("task %s of project %s works on branch %s of the same repository already: choose another branch", id, other.Name, branch)
+		}
+		if err != nil {
+			return err
+		}
+		id, taken, err = p.Runtime.Store.TaskBeside(other.Name, branch)
+		if err == nil && taken {
+			err = fmt.Errorf("branch %s cannot be made beside the branch of task %s of project %s, which has the same repository: choose another name", branch, id, other.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return p.Host.RequireUsableBranch(of, branch)
 }
 
 // setIfGiven sets *have to *to, unless to is nil.
