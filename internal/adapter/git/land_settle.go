@@ -178,26 +178,10 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 	if err != nil {
 		return s, err
 	}
-	changes, err := g.pathChanges(ctx, dir, rec.Old, rec.New)
+	wrong, want, index, err := g.wrongFiles(ctx, rec, &s)
 	if err != nil {
 		return s, err
 	}
-	want, err := g.wantedEntries(ctx, dir, rec, tip, changes)
-	if err != nil {
-		return s, err
-	}
-	index, dirty, err := g.indexState(ctx, dir, changes)
-	if err != nil {
-		return s, err
-	}
-	wrong := slices.DeleteFunc(changes, func(c pathChange) bool {
-		i := index[c.name]
-		if slices.Contains(rec.Staged, c.name) || i.skipped {
-			return true
-		}
-		file := c.old.mode == gitlink || c.new.mode == gitlink || !dirty[c.name] && (want[c.name] != treeEntry{} || !fileThere(dir, c.name))
-		return i.treeEntry == want[c.name] && !i.unmerged && file
-	})
 	if !unfinished {
 		s.foreign = namesOf(wrong)
 		return s, nil
@@ -226,6 +210,32 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 		return s, fmt.Errorf("repair %s in %s: %w", someNames(s.repaired), dir, err)
 	}
 	return s, nil
+}
+
+// wrongFiles lists the files of a landing that do not agree with the branch, in the index or in the
+// checkout. It also returns what the branch and the index contain for the landing's files.
+func (g *Git) wrongFiles(ctx context.Context, rec *landRecord, s *landingState) (wrong []pathChange, want map[string]treeEntry, index map[string]indexEntry, err error) {
+	changes, err := g.pathChanges(ctx, s.dir, rec.Old, rec.New)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	want, err = g.wantedEntries(ctx, s.dir, rec, s.tip, changes)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	index, dirty, err := g.indexState(ctx, s.dir, changes)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	wrong = slices.DeleteFunc(changes, func(c pathChange) bool {
+		i := index[c.name]
+		if slices.Contains(rec.Staged, c.name) || i.skipped {
+			return true
+		}
+		file := c.old.mode == gitlink || c.new.mode == gitlink || !dirty[c.name] && (want[c.name] != treeEntry{} || !fileThere(s.dir, c.name))
+		return i.treeEntry == want[c.name] && !i.unmerged && file
+	})
+	return wrong, want, index, nil
 }
 
 // isUnfinished reports whether a checkout may contain something that git left unfinished; leftLock
