@@ -162,6 +162,25 @@ func TestASquashCountsAsMerged(t *testing.T) {
 				t.Errorf("%+v, %+v", got.Work, got.Landing)
 			}
 			s.sound(id)
+
+			// Git removes the commits of a branch that is deleted; what they changed stays visible.
+			s.git(s.repo, "branch", "-D", "feature")
+			for _, worktree := range append([]string{s.repo}, strings.Fields(s.git(s.repo, "worktree", "list", "--porcelain"))...) {
+				if filepath.IsAbs(worktree) {
+					s.git(worktree, "reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+					s.git(worktree, "update-ref", "-d", "ORIG_HEAD")
+				}
+			}
+			s.git(s.repo, "gc", "-q", "--prune=now")
+			if out, err := s.command("git", "-C", s.repo, "cat-file", "-e", head).CombinedOutput(); err == nil {
+				t.Fatalf("git has kept %s: %s", head, out)
+			}
+			if now := s.landed(id); now != "a.txt b.txt" {
+				t.Errorf("the diff names %q", now)
+			}
+			if stat := s.orange("task", "diff", string(id), "--stat"); !strings.Contains(stat, "2 files changed") {
+				t.Errorf("the command shows %s", stat)
+			}
 		})
 	}
 }

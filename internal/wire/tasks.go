@@ -106,6 +106,7 @@ type Diff struct {
 	Files []diff.File `json:"files"`
 	Cut   bool        `json:"cut"` // there is more than is shown
 
+	Head     string `json:"head,omitempty"`     // the last commit of work that was merged; "" if it was not
 	Worktree string `json:"worktree,omitempty"` // the folder whose files were compared; "" if it was the last commit of the branch
 	Problem  string `json:"problem,omitempty"`  // why the files in the workspace were not compared, "" if nothing is wrong
 }

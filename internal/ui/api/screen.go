@@ -183,7 +183,7 @@ func (s *Server) readDiff(r *http.Request) (wire.Diff, error) {
 	if err != nil {
 		return wire.Diff{}, err
 	}
-	return wire.Diff{Base: c.Base, Files: nonNil(c.Files), Cut: c.Cut, Worktree: c.Worktree, Problem: c.Problem}, nil
+	return wire.Diff{Base: c.Base, Head: c.Head, Files: nonNil(c.Files), Cut: c.Cut, Worktree: c.Worktree, Problem: c.Problem}, nil
 }
 
 func (s *Server) readFile(r *http.Request) (wire.FileContent, error) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ func newTaskDiff(deps Deps) *cobra.Command {
 func (w taskWork) diffCommand(d wire.Diff, stat bool) (argv, env []string) {
 	dir, to := d.Worktree, []string{d.Base}
 	if dir == "" {
-		dir, to = w.root, []string{d.Base, w.head()}
+		dir, to = w.root, []string{d.Base, cmp.Or(d.Head, w.head())}
 	}
 	argv = []string{"git", "-C", dir, "-c", "core.fsmonitor=false", "diff", "--no-ext-diff", "--no-textconv"}
 	if stat {

@@ -13,6 +13,7 @@ import (
 // A Comparison is what a branch changes.
 type Comparison struct {
 	Base  string // the commit that the branch is compared with
+	Head  string // the last commit of work that was merged; "" if it was not
 	Files []File
 	Cut   bool // there is more than Files has
 
