@@ -20,7 +20,7 @@ import (
 )
 
 // Patience is how long a page has to become what a test waits for.
-const Patience = 30 * time.Second
+const Patience = 90 * time.Second
 
 // Browser is a running Chromium.
 type Browser struct{ ctx context.Context }
