@@ -111,6 +111,14 @@ type Diff struct {
 	Problem  string `json:"problem,omitempty"`  // why the files in the workspace were not compared, "" if nothing is wrong
 }
 
+// Notice says why changes in the workspace are not part of the diff, "" if they are.
+func (d *Diff) Notice() string {
+	if d.Problem == "" {
+		return ""
+	}
+	return d.Problem + "; only what is committed on the branch is shown: see orange workspace list"
+}
+
 // FileContent is a file of a task's branch, on one side of its diff.
 type FileContent struct {
 	Path    string `json:"path"`

@@ -91,8 +91,8 @@ func newTaskDiff(deps Deps) *cobra.Command {
 		if names := uncommittedFiles(d); len(names) > 0 {
 			fmt.Fprintln(s.Stderr, "orange: "+cleanLine("not committed yet: "+strings.Join(names, ", ")))
 		}
-		if d.Problem != "" {
-			fmt.Fprintln(s.Stderr, "orange: "+cleanLine(fmt.Sprintf("%s; only what is committed on %s is shown: see orange workspace list", d.Problem, w.task.Branch)))
+		if notice := d.Notice(); notice != "" {
+			fmt.Fprintln(s.Stderr, "orange: "+cleanLine(notice))
 		}
 		argv, env := w.diffCommand(d, stat)
 		return s.Exec(argv, env)

@@ -51,10 +51,11 @@ type env struct {
 
 	began, ended chan struct{} // of streams of the state
 
-	boards   *apitest.FakeBoards
-	files    []diff.File
-	attempts []wire.Attempt
-	log      wire.Log
+	boards      *apitest.FakeBoards
+	files       []diff.File
+	diffProblem string
+	attempts    []wire.Attempt
+	log         wire.Log
 }
 
 // newEnv returns a server with two tasks at work.
@@ -124,7 +125,7 @@ func (o *env) Submit(_ context.Context, id task.ID, s signal.Signal) (engine.Ans
 
 // TaskDiff implements api.Changes.
 func (o *env) TaskDiff(context.Context, task.Task) (diff.Comparison, error) {
-	return diff.Comparison{Base: "base0", Files: o.files}, nil
+	return diff.Comparison{Base: "base0", Files: o.files, Problem: o.diffProblem}, nil
 }
 
 // TaskFile implements api.Changes.

@@ -52,7 +52,11 @@ func TestADiffHasPages(t *testing.T) {
 	if seen != 250 || pages != 3 {
 		t.Errorf("%d files on %d pages", seen, pages)
 	}
-	_, text, _ := call(t, s, "diff", args{"task": idOne})
+	o.diffProblem = "w1 is no longer a worktree"
+	v, text, _ := call(t, s, "diff", args{"task": idOne})
+	if want := "w1 is no longer a worktree; only what is committed on the branch is shown: see orange workspace list"; v["notice"] != want || !strings.HasPrefix(text, want+"\n") {
+		t.Errorf("%v; %.200s", v["notice"], text)
+	}
 	for _, want := range []string{"f007.go  +3 -0  (binary)", "f008.go  +3 -0  (was was.go)", "f009.go  +3 -0  (not committed)", "| +\tline 1 of f000.go"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text[:2000])

@@ -42,3 +42,11 @@ func TestATaskWithoutChecksSaysHowToDefineThem(t *testing.T) {
 	r.shows("login has no checks: orange project update shop --check NAME=COMMAND defines them for new tasks")
 	r.heard()
 }
+
+func TestADiffWithoutTheWorkspaceSaysSo(t *testing.T) {
+	r := newEnv(t, 160, 40)
+	r.api.diffProblem = "w1 is no longer a worktree"
+	r.on("login")
+	r.press("6")
+	r.shows("w1 is no longer a worktree; only what is committed on the branch is shown", "two")
+}

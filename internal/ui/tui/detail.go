@@ -321,10 +321,14 @@ func (m *model) paintDetail(width int) []string {
 }
 
 func (m *model) diffLines(x wire.Diff, width int) []string {
-	if len(x.Files) == 0 {
-		return []string{m.theme.Faint.Render("no changes yet")}
+	var out []string
+	if notice := x.Notice(); notice != "" {
+		out = m.styledLine(m.theme.Faint, ansi.OneLine(notice), width)
 	}
-	out := m.theme.RenderDiff(boundDiff(x.Files), width)
+	if len(x.Files) == 0 {
+		return append(out, m.theme.Faint.Render("no changes yet"))
+	}
+	out = append(out, m.theme.RenderDiff(boundDiff(x.Files), width)...)
 	if x.Cut {
 		out = append(out, m.theme.Faint.Render("there is more than is shown"))
 	}

@@ -43,15 +43,16 @@ type server struct {
 	streams atomic.Int32 // of the state that were opened
 	board   testBoard
 
-	mu      sync.Mutex
-	asked   []string
-	no      error           // why every change is refused
-	reasons []engine.Reason // of that refusal
-	body    string          // of every TASK.md
-	notes   []string        // about every new task
-	argv    []string        // attaches to a terminal
-	dialog  *wire.Screen    // of every terminal; nil for one without a dialog
-	facts   map[task.ID]overview.Facts
+	mu          sync.Mutex
+	asked       []string
+	no          error           // why every change is refused
+	reasons     []engine.Reason // of that refusal
+	body        string          // of every TASK.md
+	diffProblem string
+	notes       []string     // about every new task
+	argv        []string     // attaches to a terminal
+	dialog      *wire.Screen // of every terminal; nil for one without a dialog
+	facts       map[task.ID]overview.Facts
 }
 
 // newServer returns a server whose store has no tasks.
@@ -172,7 +173,7 @@ func (p parts) Explain(ctx context.Context, id task.ID) (explain.Explanation, er
 
 func (p parts) TaskDiff(_ context.Context, t task.Task) (diff.Comparison, error) {
 	p.f.hear("diff %s", t.ID)
-	return diff.Comparison{Files: diff.Parse("diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n")}, nil
+	return diff.Comparison{Problem: p.f.diffProblem, Files: diff.Parse("diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n")}, nil
 }
 
 func (p parts) TaskFile(context.Context, task.Task, string, bool) (content []byte, cut bool, err error) {

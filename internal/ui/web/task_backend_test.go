@@ -52,14 +52,15 @@ prompts:
 // taskBackend is a backend with one task, and an agent with a terminal.
 type taskBackend struct {
 	*backend
-	body    string
-	diff    string
-	screen  string
-	dialog  ansi.Input        // what the screen asks
-	files   map[string]string // contents, those of the old side with " before" behind their path
-	work    overview.Work
-	more    chan struct{} // closes when the screen is another
-	watched int           // how many streams of the terminal are open
+	body        string
+	diff        string
+	diffProblem string
+	screen      string
+	dialog      ansi.Input        // what the screen asks
+	files       map[string]string // contents, those of the old side with " before" behind their path
+	work        overview.Work
+	more        chan struct{} // closes when the screen is another
+	watched     int           // how many streams of the terminal are open
 }
 
 func newTaskBackend(t *testing.T) *taskBackend {
@@ -169,7 +170,7 @@ func (s *taskBackend) TaskFacts(*task.Task) overview.Facts {
 
 // TaskDiff implements api.Changes.
 func (s *taskBackend) TaskDiff(context.Context, task.Task) (diff.Comparison, error) {
-	return diff.Comparison{Base: "0123456789abcdef", Files: diff.Parse(s.diff)}, nil
+	return diff.Comparison{Base: "0123456789abcdef", Files: diff.Parse(s.diff), Problem: s.diffProblem}, nil
 }
 
 // TaskFile implements api.Changes.

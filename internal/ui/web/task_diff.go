@@ -37,6 +37,7 @@ const maxRemarks = 500
 // A taskDiff is the diff of a branch, as a page shows it.
 type taskDiff struct {
 	Base    string
+	Notice  string // why changes in the workspace are not shown
 	Version string // names this diff, so that files fetched later belong to it
 	Files   []*taskFile
 	Tree    []diff.Node
@@ -236,7 +237,7 @@ func diffViewOf(q url.Values) diffView {
 
 // taskDiffOf prepares a diff for a page, without the rows of its files.
 func taskDiffOf(id task.ID, d wire.Diff, view diffView) *taskDiff {
-	out := &taskDiff{Base: d.Base, Version: digestOf(d), Cut: d.Cut || len(d.Files) > maxDiffFiles, Split: view.split}
+	out := &taskDiff{Base: d.Base, Notice: ansi.OneLine(d.Notice()), Version: digestOf(d), Cut: d.Cut || len(d.Files) > maxDiffFiles, Split: view.split}
 	d.Files = d.Files[:min(len(d.Files), maxDiffFiles)]
 	for i := range d.Files {
 		f := &taskFile{File: d.Files[i], ID: "file-" + strconv.Itoa(i+1), Key: digestOf(d.Files[i]), Split: view.split}

@@ -189,6 +189,9 @@ func TestThreadsOfAReview(t *testing.T) {
 	s.diff = strings.Replace(s.diff, "@@ -1,3 +1,4 @@", "@@ -11,3 +11,4 @@", 1) // the lines moved
 	_, body := v.get("/tasks/" + taskID)
 	says(t, body, []string{"why &lt;two&gt;?", "resolved, it is &lt;one&gt; now", `<span class="badge good">resolved</span>`, "keep it", "no answer yet", `<div class="thread resolved">`}, nil)
+	s.diffProblem = "<w1> is no longer a worktree"
+	_, body = v.get("/tasks/" + taskID)
+	says(t, body, []string{"&lt;w1&gt; is no longer a worktree; only what is committed on the branch is shown"}, nil)
 	if row := regexp.MustCompile(`data-line="13"[^\n]*\n?[^\n]*thread-row`); !row.MatchString(body) {
 		t.Error("the thread is not at its line")
 	}
