@@ -176,6 +176,29 @@ func TestRecoverLeavesWhatTheUserCleanedUp(t *testing.T) {
 	}
 }
 
+// A git that is killed after it wrote the index, and before it moved the branch, leaves its files staged. The branch that it
+// was about lands over them.
+func TestABranchLandsOverWhatItsKilledGitStaged(t *testing.T) {
+	t.Parallel()
+	root := manyFiles(t)
+	before, err := indexVersion(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tip := out(t, root, "rev-parse", "x")
+	writeRecord(t, root, landRecord{Boot: bootID(), Index: before, Landing: Landing{Checkout: root, Old: out(t, root, "rev-parse", "main"), New: tip}})
+	do(t, root, "read-tree", "-m", "-u", "main", "x")
+	if staged := out(t, root, "diff", "--cached", "--name-only"); staged == "" {
+		t.Fatal("nothing is staged")
+	}
+	if _, err := New().MergeBranch(t.Context(), root, Merging{Branch: "x", Into: "main", Strategy: Auto}); err != nil {
+		t.Fatal(err)
+	}
+	if status := out(t, root, "status", "--porcelain"); status != "" || out(t, root, "rev-parse", "main") != tip {
+		t.Errorf("main is at %s, status:\n%s", out(t, root, "rev-parse", "main"), status)
+	}
+}
+
 // A landing that wrote no files left none: where the target was checked out later, everything is
 // the user's.
 func TestRecoverLeavesALaterCheckout(t *testing.T) {
