@@ -183,7 +183,7 @@ func TestABrokenLandingIsPutRightAtTheStart(t *testing.T) {
 	s.orange("stop")
 	s.write("shop/README", "chan")
 	s.write("shop/new", "new\n")
-	record := s.write("shop/.git/orange-land.json", fmt.Sprintf(`{"what":"feature","target":"main","old":%q,"new":%q,"checkout":%q}`,
+	record := s.write("shop/.git/orange-land.json", fmt.Sprintf(`{"what":"feature","target":"main","old":%q,"new":%q,"checkout":%q,"boot":"an earlier one"}`,
 		s.git(s.repo, "rev-parse", "main"), s.git(s.repo, "rev-parse", "feature"), s.repo))
 	s.orange("task", "list")
 	s.eventually("the record is gone", func() bool { _, err := os.Lstat(record); return err != nil })

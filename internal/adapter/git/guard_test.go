@@ -239,6 +239,11 @@ var attacks = map[string]func(e *guardEnv, program string){
 		write(e.t, evil, "info/attributes", "* filter=x\n")
 		write(e.t, e.dir, ".git", "gitdir: "+evil+"\n")
 		do(e.t, e.dir, "reset", "-q")
+		commitFile(e.t, e.dir, "g", "same")
+		ago := time.Now().Add(-time.Hour) // git must compare its content to see that it is the same
+		if err := os.Chtimes(filepath.Join(e.dir, "g"), ago, ago); err != nil {
+			e.t.Fatal(err)
+		}
 	},
 }
 
