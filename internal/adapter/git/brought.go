@@ -18,7 +18,7 @@ type Brought struct {
 // FindBrought finds out whether a branch whose tip is in its target brought commits of its own. One that is where it
 // began, or was only moved to a newer target, brought none. base is where the branch began, and head its tip when it was
 // handed over, or "" if nothing was. Commits that a person rebased or amended meanwhile are recognized by their changes, or
-// by author, date and subject.
+// by author, date, subject and the names of their files.
 func (g *Git) FindBrought(ctx context.Context, root, branch, base, head string) (b Brought, err error) {
 	b.Tip, err = g.BranchTip(ctx, root, branch)
 	if err != nil || b.Tip == "" || b.Tip == base {
@@ -120,18 +120,20 @@ func (g *Git) addsNothing(ctx context.Context, root, tip, commit string) bool {
 // authoredCommit is a commit, and what a rebase keeps of it.
 type authoredCommit struct {
 	hash     string
-	authored string // date, author and subject
+	authored string // date, author, subject, and the names of the changed files
 }
 
 // listAuthored lists the commits of tip that without has not, oldest first. It leaves out merges.
 func (g *Git) listAuthored(ctx context.Context, root, without, tip string) (list []authoredCommit, err error) {
-	text, err := g.run(ctx, root, "log", "--no-merges", "--reverse", "--format=%H %at %ae %an %s", without+".."+tip)
+	const begin = "\x01" // of a commit; names with such a character are quoted
+	text, err := g.run(ctx, root, "log", "--no-merges", "--reverse", "--name-only", "--no-renames", "--format=%x01%H %at %ae %an %s", without+".."+tip)
 	if err != nil {
 		return nil, fmt.Errorf("list the commits from %.12s to %.12s: %w", without, tip, err)
 	}
-	for line := range strings.Lines(text) {
-		hash, authored, _ := strings.Cut(strings.TrimRight(line, "\n"), " ")
-		list = append(list, authoredCommit{hash, authored})
+	for commit := range strings.SplitSeq(strings.TrimPrefix(text, begin), begin) {
+		if hash, authored, ok := strings.Cut(commit, " "); ok {
+			list = append(list, authoredCommit{hash, strings.TrimSpace(authored)})
+		}
 	}
 	return list, nil
 }
@@ -156,8 +158,8 @@ func (g *Git) gotCommits(ctx context.Context, root, branch, since, tip string) (
 }
 
 // movesOnly reports whether an entry of a branch's reflog tells of a move to a commit that exists already: a reset, a
-// fast-forward, or a rebase that had nothing to rewrite.
+// fast-forward, a rebase that had nothing to rewrite, or a change of the ref that says nothing.
 func movesOnly(how, commit string) bool {
 	moves := slices.ContainsFunc([]string{"reset: ", "branch: Reset to ", "Branch: renamed "}, func(begin string) bool { return strings.HasPrefix(how, begin) })
-	return moves || strings.HasSuffix(how, ": Fast-forward") || strings.HasSuffix(how, " onto "+commit)
+	return moves || how == "" || strings.HasSuffix(strings.ToLower(how), ": fast-forward") || strings.HasSuffix(how, " onto "+commit)
 }

@@ -32,6 +32,15 @@ func TestFindBrought(t *testing.T) {
 			do(t, w, "checkout", "-q", "--detach")
 			do(t, root, "branch", "-f", "feature", "main")
 		}},
+		"moved with update-ref": {handed: true, left: 2, work: twoCommits, after: func(t *testing.T, root, w string) {
+			do(t, root, "update-ref", "refs/heads/feature", "main")
+		}},
+		"another task committed in the same second": {handed: true, left: 2, work: twoCommits, after: func(t *testing.T, root, w string) {
+			write(t, root, "third", "third")
+			do(t, root, "add", "third")
+			do(t, root, "commit", "-q", "-C", "feature")
+			do(t, w, "reset", "-q", "--hard", "main")
+		}},
 		"rebased and merged": {handed: true, own: true, files: "first second", work: twoCommits, after: func(t *testing.T, root, w string) {
 			do(t, w, "rebase", "-q", "main")
 			do(t, root, "merge", "-q", "--ff-only", "feature")
@@ -66,7 +75,11 @@ func TestFindBrought(t *testing.T) {
 			do(t, root, "gc", "-q", "--prune=now")
 		}}, // nothing is known of them any more
 		"no commit, fast-forwarded": {after: func(t *testing.T, root, w string) { do(t, w, "merge", "-q", "--ff-only", "main") }},
-		"no commit, rebased":        {after: func(t *testing.T, root, w string) { do(t, w, "rebase", "-q", "main") }},
+		"no commit, fetched": {after: func(t *testing.T, root, w string) {
+			do(t, w, "checkout", "-q", "--detach")
+			do(t, root, "fetch", "-q", ".", "main:feature")
+		}},
+		"no commit, rebased": {after: func(t *testing.T, root, w string) { do(t, w, "rebase", "-q", "main") }},
 		"no commit, pulled": {after: func(t *testing.T, root, w string) {
 			do(t, w, "pull", "-q", "--ff-only", root, "main")
 		}},
