@@ -240,26 +240,32 @@ func taskDiffOf(id task.ID, d wire.Diff, view diffView) *taskDiff {
 	out := &taskDiff{Base: d.Base, Notice: ansi.OneLine(d.Notice()), Version: digestOf(d), Cut: d.Cut || len(d.Files) > maxDiffFiles, Split: view.split}
 	d.Files = d.Files[:min(len(d.Files), maxDiffFiles)]
 	for i := range d.Files {
-		f := &taskFile{File: d.Files[i], ID: "file-" + strconv.Itoa(i+1), Key: digestOf(d.Files[i]), Split: view.split}
-		f.Large = f.Changed() > largeFile
+		f := newTaskFile(id, d, i, out.Version, view)
 		out.Added, out.Deleted = out.Added+f.Added, out.Deleted+f.Deleted
-		q := url.Values{"path": {f.Path}, "v": {out.Version}}
-		if view.split {
-			q.Set("view", "split")
-		}
-		base := "/tasks/" + string(id)
-		f.Part, f.Lines = base+"/file?"+q.Encode(), base+"/lines?"+q.Encode()
-		q.Del("path")
-		q.Del("v")
-		q.Set("tab", tabChanges)
-		q.Set("file", f.Path)
-		f.Href = base + "?" + q.Encode() + "#" + f.ID
-		q.Set("context", "all")
-		f.Context = base + "?" + q.Encode() + "#" + f.ID
 		out.Files = append(out.Files, f)
 	}
 	out.Tree = diff.FileTree(d.Files)
 	return out
+}
+
+// newTaskFile prepares one file of a diff, without its rows.
+func newTaskFile(id task.ID, d wire.Diff, at int, version string, view diffView) *taskFile {
+	f := &taskFile{File: d.Files[at], ID: "file-" + strconv.Itoa(at+1), Key: digestOf(d.Files[at]), Split: view.split}
+	f.Large = f.Changed() > largeFile
+	q := url.Values{"path": {f.Path}, "v": {version}}
+	if view.split {
+		q.Set("view", "split")
+	}
+	base := "/tasks/" + string(id)
+	f.Part, f.Lines = base+"/file?"+q.Encode(), base+"/lines?"+q.Encode()
+	q.Del("path")
+	q.Del("v")
+	q.Set("tab", tabChanges)
+	q.Set("file", f.Path)
+	f.Href = base + "?" + q.Encode() + "#" + f.ID
+	q.Set("context", "all")
+	f.Context = base + "?" + q.Encode() + "#" + f.ID
+	return f
 }
 
 // chooseShown marks the files whose rows are part of the page: the first ones, those with remarks, and the one that the

@@ -133,18 +133,19 @@ func (s *Site) findFile(r *http.Request) (task.ID, *taskFile, error) {
 		return "", nil, err
 	}
 	id := v.Task.ID
-	d, ok := s.diffs.findDiff(id, q.Get("v"))
+	version := q.Get("v")
+	d, ok := s.diffs.findDiff(id, version)
 	if !ok {
 		if d, err = s.o.API.ReadDiff(r.Context(), string(id)); err != nil {
 			return id, nil, err
 		}
+		version = digestOf(d)
 	}
-	whole := taskDiffOf(id, d, diffViewOf(q))
-	at := slices.IndexFunc(whole.Files, func(f *taskFile) bool { return f.Path == q.Get("path") })
+	at := slices.IndexFunc(d.Files[:min(len(d.Files), maxDiffFiles)], func(f diff.File) bool { return f.Path == q.Get("path") })
 	if at < 0 {
 		return id, nil, newRefusal(http.StatusNotFound, "the branch does not change this file any more: reload the page")
 	}
-	f := whole.Files[at]
+	f := newTaskFile(id, d, at, version, diffViewOf(q))
 	f.body = v.Body
 	row := s.rowFromRecord(r.Context(), &v.Task, s.o.Now())
 	f.May, f.Open, f.Shown = slices.ContainsFunc(row.Moves, func(m explain.Move) bool { return m.As == "request-changes" }), true, true
