@@ -16,7 +16,13 @@ const someTask = task.ID("0123456789abcdefghijk")
 // A process that was killed after the branch moved leaves its record. Whoever finds the work merged settles it.
 func TestAMergedBranchSettlesTheLandingThatWasInterrupted(t *testing.T) {
 	for name, again := range map[string]func(g *Git, root string, m Merging) (string, error){
-		"merge": func(g *Git, root string, m Merging) (string, error) { return g.MergeBranch(t.Context(), root, m) },
+		"merge": func(g *Git, root string, m Merging) (string, error) {
+			done, err := g.MergeBranch(t.Context(), root, m)
+			if !done.Before {
+				t.Error("it was merged before")
+			}
+			return done.Commit, err
+		},
 		"candidate": func(g *Git, root string, m Merging) (string, error) {
 			_, landed, err := g.BuildCandidate(t.Context(), root, m)
 			return landed, err
@@ -29,10 +35,11 @@ func TestAMergedBranchSettlesTheLandingThatWasInterrupted(t *testing.T) {
 			commitFile(t, root, "f", "f\n")
 			do(t, root, "switch", "-q", "--detach")
 			m := Merging{Branch: "b", Into: "main", Strategy: Auto}
-			landed, err := g.MergeBranch(t.Context(), root, m)
-			if err != nil {
-				t.Fatal(err)
+			done, err := g.MergeBranch(t.Context(), root, m)
+			if err != nil || done.Before {
+				t.Fatal(done, err)
 			}
+			landed := done.Commit
 			text, err := json.Marshal(landRecord{Landing: Landing{Target: "main", What: "b", Old: old, New: landed}})
 			if err == nil {
 				err = os.WriteFile(filepath.Join(root, ".git", recordName), text, 0o644)

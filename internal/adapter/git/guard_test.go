@@ -525,11 +525,11 @@ func TestSigningNeedsATrustedProgram(t *testing.T) {
 			t.Error("it ran")
 		}
 		e.trust()
-		commit, err := e.git.MergeBranch(t.Context(), e.root, merge)
+		merged, err := e.git.MergeBranch(t.Context(), e.root, merge)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if text := out(t, e.root, "cat-file", "commit", commit); !strings.Contains(text, "gpgsig -----BEGIN") {
+		if text := out(t, e.root, "cat-file", "commit", merged.Commit); !strings.Contains(text, "gpgsig -----BEGIN") {
 			t.Errorf("%s: it is not signed:\n%s", format, text)
 		}
 		if has := strings.Contains(read(t, e.outside, "environ"), "SSH_AUTH_SOCK=/agent"); has != (format == "ssh") {

@@ -61,30 +61,35 @@ func (e *ConflictError) Error() string {
 		e.Branch, e.Into, e.Branch, e.Into, strings.Join(e.Files, ", "))
 }
 
-// MergeBranch merges a branch into another one and returns the commit by which it came there.
-// It builds the commit without a checkout and then moves the target with LandCommit. If the
+// Merged is how a branch came into its target.
+type Merged struct {
+	Commit string // by which it came there
+	Before bool   // it was there already, and nothing was moved
+}
+
+// MergeBranch merges a branch into another one. It builds the commit without a checkout and then moves the target with LandCommit. If the
 // target moves in the meantime, MergeBranch builds the commit again on the new target, this
 // time under the landing lock, so that other merges cannot overtake a slow one forever. If the
 // merge fails, nothing has changed. A branch that is already in the target is not an error.
-func (g *Git) MergeBranch(ctx context.Context, root string, asked Merging) (string, error) {
+func (g *Git) MergeBranch(ctx context.Context, root string, asked Merging) (Merged, error) {
 	m := merging{Merging: asked, root: root}
 	began := time.Now()
 	moved := false
 	for wait := 20 * time.Millisecond; ; {
-		commit, err := g.mergeOnce(ctx, &m, moved)
+		done, err := g.mergeOnce(ctx, &m, moved)
 		var locked *LockError
 		switch {
 		case err == nil:
-			return commit, nil
+			return done, nil
 		case errors.Is(err, ErrMoved):
 			moved = true
 			continue
 		case !errors.As(err, &locked) || time.Since(began) > g.lockTimeout:
-			return "", err
+			return Merged{}, err
 		}
 		select {
 		case <-ctx.Done():
-			return "", err
+			return Merged{}, err
 		case <-time.After(wait):
 			wait = min(2*wait, time.Second)
 		}
@@ -93,44 +98,45 @@ func (g *Git) MergeBranch(ctx context.Context, root string, asked Merging) (stri
 
 // mergeOnce builds the commit and lands it. If the target has moved before, it does both under
 // the landing lock.
-func (g *Git) mergeOnce(ctx context.Context, m *merging, moved bool) (string, error) {
+func (g *Git) mergeOnce(ctx context.Context, m *merging, moved bool) (Merged, error) {
 	land := func(l Landing) error { return g.LandCommit(ctx, m.root, l) }
 	if moved {
 		if m.Strategy != FastForward { // hooks may be slow
 			if err := g.finishMessage(ctx, m); err != nil {
-				return "", err
+				return Merged{}, err
 			}
 		}
 		held, err := g.takeLanding(ctx, m.root, Landing{What: m.Branch})
 		if err != nil {
-			return "", err
+			return Merged{}, err
 		}
 		defer held.release()
 		if err := g.recoverAndReport(ctx, m.root, held); err != nil {
-			return "", err
+			return Merged{}, err
 		}
 		land = func(l Landing) error { return g.landLocked(ctx, m.root, held, l) }
 	}
 	if err := g.prepareMerge(ctx, m); err != nil {
-		return "", err
+		return Merged{}, err
 	}
 	if merged, err := g.historyContains(ctx, m.root, m.old, m.tip); err != nil {
-		return "", err
+		return Merged{}, err
 	} else if merged {
 		if !moved { // a killed process may have left the record of the landing that brought it there
 			did, err := g.RecoverLanding(ctx, m.root)
 			if err != nil {
-				return "", err
+				return Merged{}, err
 			}
 			g.reportRecovery(did)
 		}
-		return g.landedBy(ctx, m.root, m.tip, m.old)
+		commit, err := g.landedBy(ctx, m.root, m.tip, m.old)
+		return Merged{commit, true}, err
 	}
 	commit, err := g.buildMergeCommit(ctx, m)
 	if err != nil {
-		return "", err
+		return Merged{}, err
 	}
-	return commit, land(Landing{ID: m.ID, Target: m.Into, Old: m.old, New: commit, What: m.Branch})
+	return Merged{Commit: commit}, land(Landing{ID: m.ID, Target: m.Into, Old: m.old, New: commit, What: m.Branch})
 }
 
 // prepareMerge finds the commits of the branch and of its target. On later calls the commit of

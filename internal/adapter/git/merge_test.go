@@ -25,7 +25,8 @@ func forMerge(t *testing.T) (root, dir string) {
 func merge(root, branch, into, strategy, message string) (string, error) {
 	g := New()
 	g.lockTimeout = 0
-	return g.MergeBranch(context.Background(), root, Merging{Branch: branch, Into: into, Strategy: strategy, Message: message})
+	done, err := g.MergeBranch(context.Background(), root, Merging{Branch: branch, Into: into, Strategy: strategy, Message: message})
+	return done.Commit, err
 }
 
 func TestMerge(t *testing.T) {

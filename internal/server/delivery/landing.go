@@ -86,11 +86,11 @@ func (l *landing) land(ctx context.Context) (local.EffectResult, error) {
 	case l.t.Landing.InProgress():
 		return l.moveTarget(ctx, l.t.Landing.Candidate)
 	case len(l.t.Checks) == 0 && !rewrites && l.remote == "":
-		landed, err := l.Git.MergeBranch(ctx, l.p.Path, m)
-		if err == nil {
-			landed, err = l.landedCommit(ctx, landed)
+		merged, err := l.Git.MergeBranch(ctx, l.p.Path, m)
+		if err == nil && merged.Before {
+			merged.Commit, err = l.landedCommit(ctx, merged.Commit)
 		}
-		return local.EffectResult{Landed: landed}, err
+		return local.EffectResult{Landed: merged.Commit}, err
 	}
 	c, landed, err := l.Git.BuildCandidate(ctx, l.p.Path, m)
 	c.Remote = l.remote
@@ -138,8 +138,8 @@ func (l *landing) push(ctx context.Context, commit string) (note string, err err
 	return note, nil
 }
 
-// landedCommit returns the commit by which the work came into the target, or "" if the branch, which is in the target, has
-// no commits of its own. It is an error if it had commits when it was handed over.
+// landedCommit returns the commit by which the work came into the target, or "" if the branch, which was in the target
+// before this landing, has no commits of its own. It is an error if it had commits when it was handed over.
 func (l *landing) landedCommit(ctx context.Context, commit string) (string, error) {
 	w := l.t.Work
 	if w == nil {

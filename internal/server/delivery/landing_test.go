@@ -13,6 +13,23 @@ import (
 	"orange/internal/core/task"
 )
 
+// A branch that was moved to other work, in a way that looks like following its target, lands and is said to have.
+func TestLandingABranchThatWasMovedToOtherWork(t *testing.T) {
+	e := newEnv(t)
+	e.project.Delivery, e.project.MergePR = task.DeliverLocal, ""
+	base, head := e.git(e.root, "rev-parse", "feature~1"), e.git(e.root, "rev-parse", "feature")
+	e.git(e.root, "switch", "-qc", "other", base)
+	e.commit("other", "o\n")
+	e.git(e.root, "switch", "-q", "main")
+	e.git(e.root, "branch", "-f", "feature", "other")
+	tk := task.Task{ID: someTask, Project: "shop", Branch: "feature"}
+	tk.Work = &task.Work{Base: base, Head: head}
+	done, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "1"})
+	if err != nil || done.Landed == "" || e.git(e.root, "rev-parse", "main") != done.Landed {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
 // A branch that was moved to the tip of its target is in it, and none of its work is.
 func TestLandingABranchThatHasLostItsCommits(t *testing.T) {
 	for name, checks := range map[string]task.Checks{"in one step": nil, "with a check": {{Name: "unit", Run: "true"}}} {
