@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 
 	"orange/internal/core/engine"
 	"orange/internal/core/signal"
@@ -337,10 +338,11 @@ var situations = []situation{
 	},
 }
 
-// lacksAgent reports whether a state whose agents were started before has none and nothing starts one but its deadline.
+// lacksAgent reports whether a state whose agents were started before has none, not even one that is ending or stands in for
+// its role, and nothing starts one but its deadline.
 func (d *explainer) lacksAgent(s *workflow.State) bool {
-	_, live := d.t.LiveAttempt(s.Role)
-	return s.Kind == workflow.Agent && s.Role != "" && !live && d.t.AttemptsOfRole(s.Role) > 0 &&
+	has := slices.ContainsFunc(d.t.Attempts, func(a task.Attempt) bool { return a.Role == s.Role || d.now.StandsIn(s.Role, a.Role) })
+	return s.Kind == workflow.Agent && s.Role != "" && !has && d.t.AttemptsOfRole(s.Role) > 0 &&
 		d.t.RespawnAt.IsZero() && len(d.t.Pending) == 0 && !d.t.Queued
 }
 
