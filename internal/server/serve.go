@@ -225,7 +225,7 @@ func (s *Server) Start(ctx context.Context) (err error) {
 	if s.socket, err = socket.Listen(s.cfg.Socket, s.cfg.FallbackSocket); err != nil {
 		return err
 	}
-	s.runInBackground(reach.Reachable{Home: s.cfg.Home, Socket: s.socket, Held: s.held, Store: s.store.Paths(), Rescue: s.backups.Rescue, Leave: s.stop, Log: s.log}.Watch)
+	s.runInBackground(reach.Reachable{Home: s.cfg.Home, Socket: s.socket, Held: s.held, Store: s.store.Paths(), Rescue: func(ctx context.Context) error { return s.backups.Rescue(ctx, false) }, Leave: s.stop, Log: s.log}.Watch)
 	s.log.Info("serving", "component", "serve", "version", s.version, "pid", os.Getpid(), "home", s.cfg.Home)
 	s.runInBackground(s.backups.Run)
 	s.runInBackground(func(ctx context.Context) { s.delivery.RecoverLandings(ctx, s.runtime.Projects()) })
@@ -300,7 +300,7 @@ func (s *Server) Close() (err error) {
 		err = s.host.Close()
 	}
 	if s.backups != nil && !s.held.HasMoved() { // what was decided since the last copy
-		err = errors.Join(err, s.backups.Rescue(context.Background()))
+		err = errors.Join(err, s.backups.Rescue(context.Background(), true))
 	}
 	if s.store != nil {
 		err = errors.Join(err, s.store.Close())

@@ -143,6 +143,8 @@ type Backups struct {
 	first chan struct{}         // closed when the first backup was made or failed
 	last  atomic.Pointer[error] // error of the last backup
 	mu    sync.Mutex            // held while copying
+
+	rescued time.Time // when Rescue last copied a store that is not in its place; only the watch and Close call it, one after the other
 }
 
 // NewBackups returns the backups of a data folder's store. It copies nothing.
@@ -180,17 +182,22 @@ func (b *Backups) copyStore(ctx context.Context) (made bool, err error) {
 	return made, err
 }
 
+// rescueEvery is the least time between two copies of a store that is no longer in its place: writers wait while it is
+// copied.
+const rescueEvery = time.Minute
+
 // Rescue copies a store that is no longer in its place, which ends with the server that has it open. It copies nothing if
-// the store is in its place, or the same as its newest copy.
-func (b *Backups) Rescue(ctx context.Context) error {
+// the store is in its place, was copied so a moment ago and the server goes on, or is the same as its newest copy.
+func (b *Backups) Rescue(ctx context.Context, ends bool) error {
 	lost := b.store.CheckPlace()
-	if lost == nil {
+	if lost == nil || !ends && time.Since(b.rescued) < rescueEvery {
 		return nil
 	}
 	made, err := b.copyStore(ctx)
 	if err != nil {
 		return fmt.Errorf("%w; no copy could be made: %w", lost, err)
 	}
+	b.rescued = time.Now()
 	if made {
 		b.log.Error("the store is not in its place: copied it", "component", "serve", "folder", BackupFolder(b.home), "error", lost)
 	}

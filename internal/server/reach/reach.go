@@ -158,8 +158,9 @@ func (s Reachable) watchSocket(ctx context.Context, problem string) string {
 	rescueErr := s.Rescue(ctx)
 	now := ""
 	if failed := errors.Join(err, checkErr, lockErr, rescueErr); failed != nil {
-		if now = failed.Error(); now != problem {
-			s.Log.Error("stay reachable", "component", "serve", "error", now)
+		now = fmt.Sprint(errors.Join(err, checkErr, lockErr), rescueErr != nil) // the error of a rescue differs each time, as by the space that is free
+		if now != problem {
+			s.Log.Error("stay reachable", "component", "serve", "error", failed)
 		}
 	}
 	if err != nil || lockErr != nil || rescueErr != nil || s.Socket.IsLost() {
