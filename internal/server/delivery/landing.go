@@ -157,7 +157,7 @@ func (l *landing) landedCommit(ctx context.Context, commit string) (string, erro
 	if landed, err := l.Git.HasLanded(ctx, l.p.Path, w.Head, l.p.DefaultBranch); err != nil || landed { // and the branch was moved back
 		return commit, err
 	}
-	return "", fmt.Errorf("branch %s no longer has the commits that were handed over (%.12s), and they are not in %s: nothing was merged; restore the branch and try again", l.t.Branch, w.Head, l.p.DefaultBranch)
+	return "", fmt.Errorf("branch %s no longer has the commits that were handed over (%.12s), and they are not in %s: restore the branch and try again", l.t.Branch, w.Head, l.p.DefaultBranch)
 }
 
 // checkout identifies the checkout of the target.
