@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -51,7 +52,7 @@ func (g *Git) takeLanding(ctx context.Context, root string, l Landing) (*landing
 		return nil, err
 	}
 	path := filepath.Join(dir, landingName)
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := openShared(path)
 	if err != nil {
 		return nil, fmt.Errorf("take the landing lock: %w", err)
 	}
@@ -76,6 +77,32 @@ func (g *Git) takeLanding(ctx context.Context, root string, l Landing) (*landing
 		file.WriteAt([]byte(who), 0) //nolint:errcheck // it is only said to those who wait
 	}
 	return &landingLock{dir: dir, file: file}, nil
+}
+
+// openShared opens the file at path, or creates it. All who may write in its folder may write it: the users of a repository
+// that is shared (core.sharedRepository) take the lock in turn.
+func openShared(path string) (*os.File, error) {
+	mode, err := sharedMode(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, mode)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err == nil && info.Mode().Perm()&mode != mode { // the umask took it, or an older version
+		file.Chmod(mode) //nolint:errcheck // another user's file stays as it is, and it could be opened
+	}
+	return file, nil
+}
+
+// sharedMode returns the mode of a file that all may write who may write in its folder.
+func sharedMode(dir string) (fs.FileMode, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return 0, err
+	}
+	return 0o644 | info.Mode().Perm()&0o022, nil
 }
 
 // release releases the lock, even if a process that git started still has the file open.
@@ -106,8 +133,12 @@ func (h *landingLock) writeRecord(rec *landRecord) error {
 	if err != nil {
 		return err
 	}
+	mode, err := sharedMode(h.dir)
+	if err != nil {
+		return err
+	}
 	path := filepath.Join(h.dir, recordName)
-	if err := atomicfile.Write(path, append(text, '\n'), 0o644); err != nil {
+	if err := atomicfile.Write(path, append(text, '\n'), mode); err != nil {
 		return err
 	}
 	info, err := os.Stat(path)

@@ -247,6 +247,39 @@ func TestLandWaitsAndSaysForWhom(t *testing.T) {
 	}
 }
 
+// The users of a shared repository land in turn, also where an older version left a lock that only its user may write.
+func TestTheLockOfASharedRepository(t *testing.T) {
+	t.Parallel()
+	for name, old := range map[string]bool{"new": false, "left by an older version": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root, _ := forMerge(t)
+			dir := filepath.Join(root, ".git")
+			if old {
+				write(t, dir, landingName, "")
+			}
+			for mode, want := range map[os.FileMode]os.FileMode{0o755: 0o644, 0o775: 0o664} {
+				if err := os.Chmod(dir, mode); err != nil {
+					t.Fatal(err)
+				}
+				held, err := New().takeLanding(t.Context(), root, Landing{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := held.writeRecord(&landRecord{}); err != nil {
+					t.Fatal(err)
+				}
+				for _, file := range []string{landingName, recordName} {
+					if info, err := os.Stat(filepath.Join(dir, file)); err != nil || info.Mode().Perm()&want != want {
+						t.Errorf("%s in a folder with %v: %v, want %v", file, mode, info.Mode(), want)
+					}
+				}
+				held.release()
+			}
+		})
+	}
+}
+
 // A commit is signed if the user has configured that, and gpg's message is passed on.
 func TestMergeIsSigned(t *testing.T) {
 	t.Parallel()
