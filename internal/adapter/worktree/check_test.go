@@ -279,8 +279,7 @@ func TestReleaseFreesTheSlot(t *testing.T) {
 	}
 }
 
-// A worktree that git forgot, and whose branch is gone, is left as it is: the next task gets
-// the workspace, and the work is set aside.
+// A worktree that git forgot, and whose branch is gone, is set aside under the name of its task when the task is over.
 func TestReleaseWithoutEntryAndBranch(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -292,14 +291,14 @@ func TestReleaseWithoutEntryAndBranch(t *testing.T) {
 	do(t, b.project.Path, "branch", "-D", s.Branch)
 	check(t, os.Rename(dir+"-away", dir))
 	notes := noted(&s)
-	if ref := b.release(s); ref != "" || len(*notes) != 1 || content(t, dir, "new") != "n" {
+	if ref := b.release(s); ref != "" || len(*notes) != 1 || there("/", dir) {
 		t.Errorf("salvage %q, notes %q", ref, *notes)
+	}
+	if got := content(t, b.root, filepath.Join(asideName, "p--1", string(s.Task), "folder", "new")); got != "n" {
+		t.Errorf("aside it is %q", got)
 	}
 	b.acquire(b.slot(2))
 	b.isReady(b.slot(2))
-	if got := content(t, b.root, filepath.Join(asideName, "p--1", "p--1", "folder", "new")); got != "n" {
-		t.Errorf("aside it is %q", got)
-	}
 }
 
 // A setting by which git in the worktree works on another folder keeps nobody from the slot, and

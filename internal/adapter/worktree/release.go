@@ -35,8 +35,7 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 			return "", err
 		}
 		if !again || err != nil { // a failure must not block the slot
-			w.reportLeft(cmp.Or(err, errNoWorktree))
-			return "", nil
+			return w.giveUp(ctx, cmp.Or(err, errNoWorktree))
 		}
 	}
 	switch {
@@ -67,17 +66,6 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 		return w.now.Salvage, joinErrors(err, teardown)
 	}
 	return w.now.Salvage, teardown
-}
-
-// reportLeft reports the files of a folder that is left where it is because it is no worktree.
-func (w *workspace) reportLeft(why error) {
-	if files, err := os.ReadDir(w.path); err != nil || len(files) == 0 {
-		return
-	}
-	w.reportNote("%v; the files in %s stay there until a task needs the workspace, and Orange then moves them aside", why, w.path)
-	if w.Aside != nil {
-		w.Aside(w.path)
-	}
 }
 
 var errNoWorktree = errors.New("it is no longer a worktree of the project")
