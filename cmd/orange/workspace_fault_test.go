@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -219,6 +220,10 @@ func TestWorkThatGitCannotSaveIsTold(t *testing.T) {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), folder) && what != "gc" || what == "gc" && !strings.Contains(text, "a whole workspace was set aside") {
 				t.Errorf("%s does not name %s:\n%s", what, folder, text)
 			}
+		}
+		s.orange("resume", string(id)) // it needs no attention any more
+		if text := s.orange("task", "show", string(id)); s.task(id).Attention != "" || !regexp.MustCompile(`(?m)^ *Set aside +`+regexp.QuoteMeta(folder)+"$").MatchString(text) {
+			t.Errorf("show does not name %s later:\n%s", folder, text)
 		}
 		if told := s.orange("workspace", "gc", "--purge", aside); !strings.Contains(told, "removed shop--1: a whole workspace that was set aside") {
 			t.Error(told)

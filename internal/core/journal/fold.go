@@ -494,6 +494,11 @@ func effectDone(t *task.Task, p *task.Effect, r *signal.Receipt) {
 	if r.Salvage != "" && !slices.Contains(t.Salvages, r.Salvage) {
 		t.Salvages = append(t.Salvages, r.Salvage)
 	}
+	for _, folder := range r.Aside {
+		if !slices.Contains(t.SetAside, folder) {
+			t.SetAside = append(t.SetAside, folder)
+		}
+	}
 	if at := attemptIndex(t, p.Attempt); at >= 0 {
 		a := &t.Attempts[at]
 		a.Running = a.Running || p.Start

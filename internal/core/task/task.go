@@ -157,6 +157,7 @@ type Results struct {
 	Handover     *Handover         `json:"handover,omitempty"`      // what the last hand-over left out, nil if nothing
 	Work         *Work             `json:"work,omitempty"`          // the commits of the task, nil if unknown
 	Salvages     []string          `json:"salvages,omitempty"`      // refs at which its uncommitted work is kept
+	SetAside     []string          `json:"set_aside,omitempty"`     // folders with its work that git could not save
 	Opened       []Digest          `json:"opened,omitempty"`        // sections by the text that last opened a gate
 	CardSnapshot *board.Snapshot   `json:"card_snapshot,omitempty"` // the task's card, as last read
 	CheckResults []CheckResult     `json:"check_results,omitempty"` // the newest of each check
@@ -209,6 +210,11 @@ type Work struct {
 	Base   string `json:"base"`             // parent of the first
 	Head   string `json:"head,omitempty"`   // the last one, "" if there is none
 	Landed bool   `json:"landed,omitempty"` // they are in the default branch
+}
+
+// HandedOverCommits reports whether the task's branch had commits when its work was handed over.
+func (t *Task) HandedOverCommits() bool {
+	return t.Work != nil && t.Work.Head != "" && (t.Handover == nil || !t.Handover.Nothing)
 }
 
 // LastReport is an agent's report about its work. Code, Detail and Diagnosis may contain its text.
@@ -428,7 +434,7 @@ func (t *Task) Clone() Task {
 	c.Unstarted, c.CheckRun, c.Landing = clonePointer(t.Unstarted), clonePointer(t.CheckRun), clonePointer(t.Landing)
 	c.CheckResults = slices.Clone(t.CheckResults)
 	c.ProtectedChanges, c.ApprovedChanges = slices.Clone(t.ProtectedChanges), slices.Clone(t.ApprovedChanges)
-	c.Salvages = slices.Clone(t.Salvages)
+	c.Salvages, c.SetAside = slices.Clone(t.Salvages), slices.Clone(t.SetAside)
 	c.After, c.Predecessors = slices.Clone(t.After), slices.Clone(t.Predecessors)
 	c.Failed = slices.Clone(t.Failed)
 	c.Lost = slices.Clone(t.Lost)

@@ -73,7 +73,7 @@ func TestACloneSharesNoMemory(t *testing.T) {
 		},
 		Results: task.Results{
 			LastReport: &task.LastReport{Role: "w"}, Handoffs: []handoff.Handoff{{From: "w"}}, Handover: &task.Handover{Visit: 1},
-			Work: &task.Work{Base: "b"}, Salvages: []string{"r"}, Opened: []task.Digest{{Section: "s"}}, CardSnapshot: &board.Snapshot{Column: "c"},
+			Work: &task.Work{Base: "b"}, Salvages: []string{"r"}, SetAside: []string{"f"}, Opened: []task.Digest{{Section: "s"}}, CardSnapshot: &board.Snapshot{Column: "c"},
 		},
 	}
 	clone := original.Clone()

@@ -26,7 +26,7 @@ var taskFields = map[string]string{
 	"ID": fixed, "Project": fixed, "Branch": fixed, "Harness": fixed, "ReviewHarness": fixed, "Effort": fixed, "ReviewEffort": fixed,
 	"Summary": fixed, "Workflow": fixed, "WorkflowHash": fixed, "TrackerRef": fixed, "PRURL": fixed, "PRState": fixed, "PRReady": fixed, "Delivery": fixed,
 	"Base": fixed, "BaseBranch": fixed, "Model": fixed, "ReviewModel": fixed, "AgentFlags": fixed, "Permissions": fixed, "ForkOf": fixed, "Parent": fixed, "TmuxSession": fixed, "EntryCommit": fixed, "Paused": fixed, "PauseReason": fixed, "PauseCause": fixed, "Deleted": fixed,
-	"Salvages": fixed, "Rules": fixed, "Vars": fixed, "Roles": fixed, "Limits": fixed, "Checks": fixed, "Unchanged": fixed, "ProtectedChanges": fixed, "ApprovedChanges": fixed, "After": fixed, "StackOn": fixed, "Undelivered": fixed, // an agent is stopped where nothing is pending
+	"Salvages": fixed, "SetAside": fixed, "Rules": fixed, "Vars": fixed, "Roles": fixed, "Limits": fixed, "Checks": fixed, "Unchanged": fixed, "ProtectedChanges": fixed, "ApprovedChanges": fixed, "After": fixed, "StackOn": fixed, "Undelivered": fixed, // an agent is stopped where nothing is pending
 
 	"Status": compared, "Counters": compared, "Workspace": compared, "ReturnTo": compared, "Queued": compared, "Attention": compared,
 	"Asked": compared, "Crashed": compared, "WorkFailed": compared, "Attempts": compared, "RespawnAt": compared, "Pending": compared,

@@ -220,6 +220,7 @@ func taskDetails(now time.Time, v wire.TaskDetails) [][]string {
 		add("Missing", strings.Join(h.Missing, "; "))
 	}
 	add("Salvaged", strings.Join(t.Salvages, ", "))
+	add("Set aside", strings.Join(t.SetAside, ", "))
 	add("PR", strings.TrimSpace(t.PRURL+" "+t.PRState))
 	add("Created", fmt.Sprintf("%s ago, %s", formatAge(now, t.CreatedAt), formatClock(now, t.CreatedAt)))
 	add("Folder", v.Dir)
