@@ -16,10 +16,24 @@ type Brought struct {
 }
 
 // FindBrought finds out whether a branch whose tip is in its target brought commits of its own. One that is where it
-// began, or was only moved to a newer target, brought none. base is where the branch began, and head its tip when it was
-// handed over, or "" if nothing was. Commits that a person rebased or amended meanwhile are recognized by their changes, or
-// by author, date, subject and the names of their files.
-func (g *Git) FindBrought(ctx context.Context, root, branch, base, head string) (b Brought, err error) {
+// began, or was only moved to a newer target, brought none, unless the target, here or at origin, has what was handed
+// over. base is where the branch began, and head its tip when it was handed over, or "" if nothing was. Commits that a
+// person rebased or amended meanwhile are recognized by their changes, or by author, date, subject and the names of their
+// files.
+func (g *Git) FindBrought(ctx context.Context, root, branch, target, base, head string) (Brought, error) {
+	b, err := g.findBroughtByTip(ctx, root, branch, base, head)
+	if err != nil || b.Tip == "" || b.Own || head == "" {
+		return b, err
+	}
+	landed, err := g.HasLanded(ctx, root, head, target)
+	if landed { // the branch was moved after its commits were merged
+		b = Brought{Tip: b.Tip, Own: true, Base: base, Head: head}
+	}
+	return b, err
+}
+
+// findBroughtByTip is FindBrought for what the branch has at its tip.
+func (g *Git) findBroughtByTip(ctx context.Context, root, branch, base, head string) (b Brought, err error) {
 	b.Tip, err = g.BranchTip(ctx, root, branch)
 	if err != nil || b.Tip == "" || b.Tip == base {
 		return b, err

@@ -25,6 +25,15 @@ func TestFindBrought(t *testing.T) {
 			commitFile(t, w, "third", "third")
 			do(t, root, "merge", "-q", "--no-edit", "feature")
 		}},
+		"merged, and moved back": {handed: true, own: true, files: "first second", work: twoCommits, after: func(t *testing.T, root, w string) {
+			do(t, root, "merge", "-q", "--no-edit", "feature")
+			do(t, w, "reset", "-q", "--hard", "HEAD~2")
+		}},
+		"merged, and moved to what came before": {handed: true, own: true, files: "first second", work: twoCommits, after: func(t *testing.T, root, w string) {
+			before := out(t, root, "rev-parse", "main")
+			do(t, root, "merge", "-q", "--no-edit", "feature")
+			do(t, w, "reset", "-q", "--hard", before)
+		}},
 		"reset to a newer main": {handed: true, left: 2, work: twoCommits, after: func(t *testing.T, root, w string) {
 			do(t, w, "reset", "-q", "--hard", "main")
 		}},
@@ -109,7 +118,7 @@ func TestFindBrought(t *testing.T) {
 				commitFile(t, root, "newer", "newer")
 			}
 			tt.after(t, root, w)
-			b, err := New().FindBrought(t.Context(), root, "feature", base, head)
+			b, err := New().FindBrought(t.Context(), root, "feature", "main", base, head)
 			if err != nil || b.Own != tt.own || len(b.LeftBehind) != tt.left {
 				t.Fatalf("%+v, %v; want own %v, %d left behind", b, err, tt.own, tt.left)
 			}

@@ -145,17 +145,14 @@ func (l *landing) landedCommit(ctx context.Context, commit string) (string, erro
 	if w == nil {
 		return commit, nil
 	}
-	brought, err := l.Git.FindBrought(ctx, l.p.Path, l.t.Branch, w.Base, w.Head)
+	brought, err := l.Git.FindBrought(ctx, l.p.Path, l.t.Branch, l.p.DefaultBranch, w.Base, w.Head)
 	switch {
 	case err != nil:
 		return "", err
 	case brought.Tip == "" || brought.Own:
 		return commit, nil
-	case w.Head == "" || l.t.Handover != nil && l.t.Handover.Nothing:
+	case !l.t.HandedOverCommits():
 		return "", nil
-	}
-	if landed, err := l.Git.HasLanded(ctx, l.p.Path, w.Head, l.p.DefaultBranch); err != nil || landed { // and the branch was moved back
-		return commit, err
 	}
 	return "", fmt.Errorf("branch %s no longer has the commits that were handed over (%.12s), and they are not in %s: restore the branch and try again", l.t.Branch, w.Head, l.p.DefaultBranch)
 }

@@ -115,7 +115,7 @@ func (s Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.
 		e.Detail = fmt.Sprintf("branch %s has no commits that %s does not have: there is nothing to merge", q.Task.Branch, q.Project.DefaultBranch)
 		return nil
 	}
-	brought, err := s.Git.FindBrought(ctx, q.Project.Path, q.Task.Branch, w.Base, w.Head)
+	brought, err := s.Git.FindBrought(ctx, q.Project.Path, q.Task.Branch, q.Project.DefaultBranch, w.Base, w.Head)
 	switch {
 	case err != nil || brought.Tip == "":
 		return err
@@ -123,14 +123,9 @@ func (s Source) whatWasMerged(ctx context.Context, q *local.Question, e *signal.
 		e.Base, e.Head = brought.Base, brought.Head
 		e.LeftBehind = brought.LeftBehind
 		return nil
-	case w.Head != "":
-		if landed, err := s.Git.HasLanded(ctx, q.Project.Path, w.Head, q.Project.DefaultBranch); err != nil || landed { // it was merged before
-			e.Base, e.Head = w.Base, w.Head
-			return err
-		}
 	}
 	e.Empty = true
-	if w.Head == "" || q.Task.Handover != nil && q.Task.Handover.Nothing {
+	if !q.Task.HandedOverCommits() {
 		e.Detail = fmt.Sprintf("branch %s has no commits: nothing was merged", q.Task.Branch)
 		return nil
 	}
