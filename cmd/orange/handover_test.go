@@ -56,6 +56,23 @@ reviewer:
 	}
 }
 
+// A commit that comes while a hook of the merge runs is not merged, and the answer says so.
+func TestACommitDuringAMergeIsNamed(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless")
+	id := s.create("feature", diligent)
+	workspace := s.workspace(s.reaches(id, "reviewing"))
+	hook := filepath.Join(s.repo, ".git", "hooks", "post-merge")
+	check(t, os.MkdirAll(filepath.Dir(hook), 0o750))
+	check(t, os.WriteFile(hook, []byte("#!/bin/sh\nunset GIT_DIR GIT_INDEX_FILE GIT_WORK_TREE\ngit -C '"+workspace+"' commit -q --allow-empty -m late\n"), 0o700))
+	s.orange("project", "update", "shop", "--trust-git")
+	out := s.orange("task", "merge", string(id))
+	late := s.git(s.repo, "rev-parse", "--short=7", "feature")
+	if want := "stays reviewing, because it cannot go to done: merged: branch feature (" + late + ") is not in main"; !strings.HasPrefix(out, "Merged shop/feature") || !strings.Contains(out, want) {
+		t.Errorf("%q does not say %q", out, want)
+	}
+}
+
 // landed is what the task's diff names.
 func (s *env) landed(id task.ID) string {
 	s.t.Helper()

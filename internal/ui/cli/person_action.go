@@ -102,7 +102,7 @@ func (s session) awaitAction(ctx context.Context, d *personAction, a wire.Answer
 		Effect string    `json:"effect"`
 		Tries  int       `json:"tries"`
 	}{v.Task, effect, w.tries}
-	if err := s.sayLine(result, "%s%s", d.done(v.Task), w.describeMove(v.Task.Status)); err != nil {
+	if err := s.sayLine(result, "%s%s", d.done(v.Task), w.describeMove(ctx, v.Task.Status)); err != nil {
 		return err
 	}
 	s.printSalvage(ctx, w.id, w.then)
@@ -273,13 +273,29 @@ func (w *actionWait) handleReceipt(e journal.Entry) error {
 	return nil
 }
 
-// describeMove describes where the action moved its task.
-func (w *actionWait) describeMove(status string) string {
+// describeMove describes where the action moved its task, or why it did not.
+func (w *actionWait) describeMove(ctx context.Context, status string) string {
 	switch {
 	case !w.action.moves:
 		return ""
 	case w.to == "":
-		return fmt.Sprintf("; %s stays %s", shortID(w.id), status)
+		text := fmt.Sprintf("; %s stays %s", shortID(w.id), status)
+		if x, err := w.ExplainTask(ctx, w.id); err == nil {
+			text += describeClosedGate(x.Edges)
+		}
+		return text
 	}
 	return fmt.Sprintf("; %s %s -> %s", shortID(w.id), w.from, w.to)
+}
+
+// describeClosedGate describes the first gate that keeps a task in its state, "" if there is none.
+func describeClosedGate(ways []explain.Way) string {
+	for i := range ways {
+		for _, r := range ways[i].Reasons {
+			if !r.OK && r.Rule == engine.RuleGate {
+				return fmt.Sprintf(", because it cannot go to %s: %s", r.To, r.Text)
+			}
+		}
+	}
+	return ""
 }

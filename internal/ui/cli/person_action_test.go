@@ -47,6 +47,10 @@ func TestPersonActions(t *testing.T) {
 			asked: []string{request(`"actor":"human","verb":"merge"`)}},
 		{name: "merge, the move comes after it", args: "task merge one", prepare: follow(done, move), out: "oneAAAAA reviewing -> done\n"},
 		{name: "merge, nothing comes of it", args: "task merge one", prepare: follow(done), out: "Merged proj/feature; oneAAAAA stays working\n"},
+		{name: "merge, and a gate is closed", args: "task merge one", prepare: func(w *env) {
+			follow(done)(w)
+			w.answers["/v1/tasks/"+idOne+"/explain"] = `{"edges":[{"to":"done","reasons":[{"to":"done","rule":"actor","ok":true},{"to":"done","rule":"gate","ok":false,"text":"merged: branch feature is not in main"}]}]}`
+		}, out: "Merged proj/feature; oneAAAAA stays working, because it cannot go to done: merged: branch feature is not in main\n"},
 		{name: "merge by a strategy", args: "task merge " + idOne + " --strategy merge", prepare: follow(move, done),
 			asked: []string{request(`"actor":"human","verb":"merge","arg":"merge"`)}},
 		{name: "merge by an odd strategy", args: "task merge one --strategy octopus", code: 2, err: `strategy "octopus" is not known: give auto, ff, merge, rebase or squash`, asked: []string{}},
