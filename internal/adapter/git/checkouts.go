@@ -15,6 +15,7 @@ type checkout struct {
 	busy   string // the operation in progress on a branch that it has left for the time being
 	locked bool
 	gone   bool // its folder is missing, or is something else now
+	hidden bool // path is the repository, which does not name the folder
 }
 
 // listCheckouts lists the working trees of a repository.
@@ -26,6 +27,7 @@ func (g *Git) listCheckouts(ctx context.Context, dir string) ([]checkout, error)
 	var list []checkout
 	for block := range strings.SplitSeq(out, "\n\n") {
 		var c checkout
+		bare := false
 		for line := range strings.SplitSeq(block, "\n") {
 			key, value, _ := strings.Cut(line, " ")
 			switch key {
@@ -37,15 +39,61 @@ func (g *Git) listCheckouts(ctx context.Context, dir string) ([]checkout, error)
 				c.locked = true
 			case "prunable":
 				c.gone = true
+			case "bare":
+				bare = true
 			}
 		}
 		if c.path != "" {
 			_, err := os.Lstat(c.path)
 			c.gone = c.gone || err != nil
+			if len(list) == 0 && !bare {
+				g.findMainFolder(ctx, dir, &c)
+			}
 			list = append(list, c)
 		}
 	}
 	return list, nil
+}
+
+// findMainFolder completes the main working tree of the repository of dir. Where the repository lies elsewhere, as that of a
+// submodule does, git lists the repository instead of the folder.
+func (g *Git) findMainFolder(ctx context.Context, dir string, c *checkout) {
+	if _, err := os.Lstat(filepath.Join(c.path, ".git")); err == nil || c.gone {
+		return
+	}
+	if l, err := layoutOf(dir); err == nil && l.git == l.common && samePlace(l.common, c.path) {
+		c.path = dir
+		return
+	}
+	top, err := g.run(ctx, c.path, "rev-parse", "--show-toplevel")
+	if c.hidden = err != nil || top == ""; !c.hidden {
+		c.path = top
+	}
+}
+
+// resolveAlias returns the branch that a branch stands for: another one if it is a symbolic ref, as main is after git
+// symbolic-ref refs/heads/main refs/heads/master. Git follows it where it moves the branch, and names the other one where it
+// lists checkouts.
+func (g *Git) resolveAlias(ctx context.Context, root, branch string) (string, error) {
+	ref, err := g.run(ctx, root, "symbolic-ref", "--quiet", heads+branch)
+	switch name, ok := strings.CutPrefix(ref, heads); {
+	case exitCode(err) == 1:
+		return branch, nil
+	case err != nil:
+		return "", fmt.Errorf("find the branch %s: %w", branch, err)
+	case !ok:
+		return "", fmt.Errorf("%s stands for %s, which is no branch: give the project another base", branch, makePrintable(ref))
+	default:
+		return name, nil
+	}
+}
+
+// forgetArguments returns the arguments of git worktree that make git forget a checkout whose folder is gone.
+func (c checkout) forgetArguments() string {
+	if c.locked {
+		return "remove --force --force " + c.path
+	}
+	return "prune"
 }
 
 // checkoutsOf lists the working trees in which a branch is checked out, or in which an operation
@@ -55,7 +103,11 @@ func (g *Git) checkoutsOf(ctx context.Context, dir, branch string) ([]checkout, 
 	var list []checkout
 	for _, c := range all {
 		if c.branch == "" {
-			c.busy = operationOn(c.path, branch)
+			if c.hidden {
+				c.busy = operationRecorded(c.path, branch)
+			} else {
+				c.busy = operationOn(c.path, branch)
+			}
 		}
 		if c.branch == branch || c.busy != "" {
 			list = append(list, c)
@@ -80,8 +132,13 @@ func operationOn(path, branch string) string {
 	if err != nil {
 		return ""
 	}
+	return operationRecorded(l.git, branch)
+}
+
+// operationRecorded is operationOn for the administrative folder of a working tree.
+func operationRecorded(gitDir, branch string) string {
 	for file, operation := range map[string]string{"rebase-merge/head-name": "rebase", "rebase-apply/head-name": "rebase", "BISECT_START": "bisect"} {
-		text, err := os.ReadFile(filepath.Join(l.git, file))
+		text, err := os.ReadFile(filepath.Join(gitDir, file))
 		if name := strings.TrimSpace(string(text)); err == nil && strings.TrimPrefix(name, heads) == branch {
 			return operation
 		}

@@ -122,8 +122,33 @@ func (g *Git) recoverLanding(ctx context.Context, root string, held *landingLock
 	return did, held.removeRecord()
 }
 
+// maxSwitches is how often a landing is tried while somebody switches branches in the checkout of its target.
+const maxSwitches = 5
+
 // landLocked is LandCommit for a caller that holds the lock.
-func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l Landing) error {
+func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l Landing) (err error) {
+	if l.Target, err = g.resolveAlias(ctx, root, l.Target); err != nil {
+		return err
+	}
+	for range maxSwitches {
+		var switched *switchedError
+		if err = g.landOnce(ctx, root, held, l); !errors.As(err, &switched) {
+			break
+		}
+	}
+	return err
+}
+
+// A switchedError means that the checkout of a landing left the target before git merged there. Nothing was changed.
+type switchedError struct{ what, checkout, target string }
+
+// Error implements error.
+func (e *switchedError) Error() string {
+	return fmt.Sprintf("merge %s, nothing was changed: %s was switched to another branch than %s at the same time: try again", e.what, e.checkout, e.target)
+}
+
+// landOnce finds where the target is checked out and lands there.
+func (g *Git) landOnce(ctx context.Context, root string, held *landingLock, l Landing) error {
 	tip, err := g.BranchTip(ctx, root, l.Target)
 	switch {
 	case err != nil:
@@ -153,7 +178,7 @@ func (g *Git) landLocked(ctx context.Context, root string, held *landingLock, l 
 	if rec.Checkout != "" {
 		c.dir, c.config = rec.Checkout, landing[:]
 		c.args = []string{"merge", "--quiet", "--ff-only", "--no-autostash", "--no-squash", "--no-overwrite-ignore", l.New}
-		c.env = append(g.identityEnv(ctx, rec.Checkout), "GIT_REFLOG_ACTION=merge "+l.What)
+		c.env = append(g.identityEnv(ctx, rec.Checkout), "GIT_REFLOG_ACTION="+reflogAction(&l))
 	}
 	_, failed := g.runCall(ctx, c)
 	rec.ran = true
@@ -261,11 +286,14 @@ func (g *Git) landingPlace(ctx context.Context, root string, l Landing) (string,
 		switch {
 		case c.busy != "":
 			return "", &BusyError{fmt.Sprintf("merge %s: a %s of %s is in progress in %s: finish it there and try again", l.What, c.busy, l.Target, c.path)}
-		case c.gone && c.locked:
-			return "", fmt.Errorf("merge %s: %s is checked out in %s, which does not exist now: bring it back and try again", l.What, l.Target, c.path)
-		case !c.gone:
-			places = append(places, c.path)
+		case c.gone: // when it is back, its index would take the landing back
+			return "", fmt.Errorf("merge %s, nothing was changed: %s is checked out in %s, which does not exist now: bring it back, or forget it with git -C %s worktree %s, and try again",
+				l.What, l.Target, c.path, root, c.forgetArguments())
+		case c.hidden:
+			return "", fmt.Errorf("merge %s, nothing was changed: %s is checked out in a folder that the repository %s does not name: name it with git --git-dir=%s config core.worktree FOLDER, and try again",
+				l.What, l.Target, c.path, c.path)
 		}
+		places = append(places, c.path)
 	}
 	switch len(places) {
 	case 0:
@@ -312,6 +340,8 @@ func (g *Git) judgeLanding(ctx context.Context, root string, rec *landRecord, se
 		return err
 	case landed:
 		return nil
+	case seen.branchChanged && seen.tip == rec.Old:
+		return &switchedError{rec.What, rec.Checkout, rec.Target}
 	case failed == nil:
 		return fmt.Errorf("merge %s: git reports success in %s, but %s is at %.12s: check the repository", rec.What, where, rec.Target, seen.tip)
 	case errors.As(failed, &locked):

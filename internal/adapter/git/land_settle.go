@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,7 +161,10 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 	s.dir = dir
 	if _, branch, err := g.Head(dir); err != nil || branch != rec.Target {
 		s.branchChanged = true
-		return s, nil //nolint:nilerr // the checkout is gone or is used for something else
+		if err == nil && rec.Checkout != "" {
+			return s, g.takeBack(ctx, rec, branch)
+		}
+		return s, nil //nolint:nilerr // the checkout is gone
 	}
 	if operation, err := operationIn(dir); err != nil || operation != "" {
 		s.branchChanged = true
@@ -210,6 +214,35 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 		return s, fmt.Errorf("repair %s in %s: %w", someNames(s.repaired), dir, err)
 	}
 	return s, nil
+}
+
+// reflogAction returns what the reflog says of the merge of a landing, before ": Fast-forward".
+func reflogAction(l *Landing) string { return "orange: merge " + l.What + " into " + l.Target }
+
+// takeBack moves a branch back that a user had switched to in the checkout of a landing just before git merged there, so that
+// git brought the landing into it. branch is "" for a detached HEAD. Only git's record of its last move counts.
+func (g *Git) takeBack(ctx context.Context, rec *landRecord, branch string) error {
+	name := "HEAD"
+	if branch != "" {
+		name = heads + branch
+	}
+	out, err := g.run(ctx, rec.Checkout, "log", "--walk-reflogs", "--max-count=2", "--format=%H %gs", name, "--")
+	if err != nil { // it has no commit, or no record
+		return nil //nolint:nilerr // git moves a branch with a record, so it did not move this one
+	}
+	lines := strings.Split(out, "\n")
+	if len(lines) < 2 || lines[0] != rec.New+" "+reflogAction(&rec.Landing)+": Fast-forward" {
+		return nil
+	}
+	before, _, _ := strings.Cut(lines[1], " ")
+	if tip, err := g.resolveRevision(ctx, rec.Checkout, name); err != nil || tip != rec.New {
+		return err
+	}
+	if _, err := g.run(ctx, rec.Checkout, "reset", "--quiet", "--keep", before); err != nil {
+		return fmt.Errorf("the work was merged into %s, to which %s was switched at the same time: %w: move it back with git -C %s reset --keep %.12s",
+			makePrintable(cmp.Or(branch, "a detached HEAD")), rec.Checkout, err, rec.Checkout, before)
+	}
+	return nil
 }
 
 // wrongFiles lists the files of a landing that do not agree with the branch, in the index or in the
