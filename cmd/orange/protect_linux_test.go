@@ -45,23 +45,25 @@ func TestForAnOrdinaryUser(t *testing.T) {
 	}
 	check(t, os.Chown(dir, nobody, nobody))
 	tests := []string{
-		"TestAnAgentSeesNothingOfTheServerAndItsShim", "TestTmuxAndShimsHaveNoKeys", "TestAPersonWhoseProgramHidesMayUseThePage",
+		"TestAnAgentSeesNothingOfTheServerAndItsShim", "TestTmuxAndShimsHaveNoKeys",
 		"TestAServerStartedByAnAgentOutlivesIt", "TestAKilledShimLeavesNothingBehind", "TestADaemonDoesNotOutliveItsAttempt",
 		"TestTheEndOfOneAttemptIsNotTheEndOfAnother", "TestAServerAdoptsTheLiving", "TestAgentsContinueWithoutTheServer",
 		"TestAProgramOfTheServerIsNobody", "TestWhatRunsInTheTmuxOfOrangeIsNobody", "TestTheWebPageIsForPeople", "TestWhatAnAgentHasAHandInSeesNoSecret",
 	}
-	cmd := exec.Command(filepath.Join(dir, "tests"), "-test.v", "-test.run", "^("+strings.Join(tests, "|")+")$")
-	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", programVariable + "=" + filepath.Join(dir, "orange")}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	out, err := cmd.CombinedOutput()
-	for _, name := range tests {
-		if !strings.Contains(string(out), "--- PASS: "+name+" ") {
-			t.Errorf("%s did not pass", name)
+	for _, run := range [][]string{tests, {"TestAPersonWhoseProgramHidesMayUseThePage"}} { // this one hides its whole process
+		cmd := exec.Command(filepath.Join(dir, "tests"), "-test.v", "-test.run", "^("+strings.Join(run, "|")+")$")
+		cmd.Dir = dir
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", programVariable + "=" + filepath.Join(dir, "orange")}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		out, err := cmd.CombinedOutput()
+		for _, name := range run {
+			if !strings.Contains(string(out), "--- PASS: "+name+" ") {
+				t.Errorf("%s did not pass", name)
+			}
 		}
-	}
-	if err != nil || t.Failed() {
-		t.Errorf("%v\n%s", err, out)
+		if err != nil || t.Failed() {
+			t.Errorf("%v\n%s", err, out)
+		}
 	}
 }
 
@@ -190,9 +192,9 @@ func TestAPersonWhoseProgramHidesMayUseThePage(t *testing.T) {
 	defer unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0) //nolint:errcheck // this process ends soon
 	for _, do := range []string{"pause", "resume"} {
 		s.eventually(do+" is allowed", func() bool { // while other programs that hide start, the page cannot tell, and refuses
-			res, err := post(page.URL+"api/v1/"+do, page.Token)
+			status, _, err := post(page.URL+"api/v1/"+do, page.Token)
 			check(t, err)
-			return res.StatusCode == http.StatusOK
+			return status == http.StatusOK
 		})
 	}
 }

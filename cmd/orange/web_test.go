@@ -68,33 +68,30 @@ worker:
 		if said, _ := os.ReadFile(filepath.Join(s.dir, "web")); !strings.Contains(string(said), "for people") {
 			t.Errorf("orange web: %s", said)
 		}
-		res, err := post(page.URL+"api/v1/pause", token)
-		check(t, err)
-		if res.StatusCode != http.StatusOK {
-			t.Errorf("a person: %d", res.StatusCode)
-		}
-		res, err = post(page.URL+"api/v1/resume", token)
-		check(t, err)
-		if res.StatusCode != http.StatusOK {
-			t.Errorf("a person: %d", res.StatusCode)
+		for _, do := range []string{"pause", "resume"} {
+			status, said, err := post(page.URL+"api/v1/"+do, token)
+			check(t, err)
+			if status != http.StatusOK {
+				t.Errorf("%s by a person: %d %s", do, status, said)
+			}
 		}
 	})
 }
 
 // post asks for something with the page's token.
-func post(address, token string) (*http.Response, error) {
+func post(address, token string) (status int, said string, err error) {
 	r, err := http.NewRequest(http.MethodPost, address, nil)
 	if err != nil {
-		return nil, err
+		return 0, "", err
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return nil, err
+		return 0, "", err
 	}
 	defer res.Body.Close()
-	_, err = io.Copy(io.Discard, res.Body)
-	return res, err
+	text, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(text), err
 }
 
 // look reads something with the page's token.

@@ -17,12 +17,13 @@ func FuzzPeerTables(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, table string) {
-		inode := inodeIn(bufio.NewScanner(strings.NewReader(table)), far, near)
+		found := socketIn(bufio.NewScanner(strings.NewReader(table)), far, near)
+		inode := found.inode
 		if inode != "" && (!strings.Contains(table, inode) || strings.ContainsAny(inode, " \t\n")) {
 			t.Errorf("inode %q", inode)
 		}
-		if strings.Contains(table, "\n"+v4) && strings.HasPrefix(table, head) && strings.Count(table, "\n") == 2 && inode != "4242" {
-			t.Errorf("inode %q of a genuine table", inode)
+		if strings.Contains(table, "\n"+v4) && strings.HasPrefix(table, head) && strings.Count(table, "\n") == 2 && found != (socket{inode: "4242", user: "1000"}) {
+			t.Errorf("%+v of a genuine table", found)
 		}
 		for _, pid := range parseLsof(table, far, near) {
 			if pid <= 0 {

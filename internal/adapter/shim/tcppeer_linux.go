@@ -12,15 +12,16 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // tcpPeers finds the inode of the other end's socket, then the processes that have it open.
 func tcpPeers(far, near netip.AddrPort) ([]int, error) {
-	inode, err := socketInode(far, near)
+	s, err := findSocket(far, near)
 	if err != nil {
 		return nil, err
 	}
-	holders, hidden, err := holdersOf("socket:[" + inode + "]")
+	holders, hidden, err := holdersOf("socket:["+s.inode+"]", s.user)
 	switch {
 	case err != nil:
 		return nil, err
@@ -32,27 +33,30 @@ func tcpPeers(far, near netip.AddrPort) ([]int, error) {
 	return nil, errNoPeer
 }
 
-// socketInode finds the socket whose own end is far in the kernel's tables. An IPv6 socket may carry IPv4.
-func socketInode(far, near netip.AddrPort) (string, error) {
+// socket is a line of the kernel's tables.
+type socket struct{ inode, user string }
+
+// findSocket finds the socket whose own end is far in the kernel's tables. An IPv6 socket may carry IPv4.
+func findSocket(far, near netip.AddrPort) (socket, error) {
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		f, err := os.Open(table)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return "", fmt.Errorf("look at the connections: %w", err)
+			return socket{}, fmt.Errorf("look at the connections: %w", err)
 		}
-		inode := inodeIn(bufio.NewScanner(f), far, near)
+		s := socketIn(bufio.NewScanner(f), far, near)
 		f.Close() //nolint:errcheck // nothing was written to it
-		if inode != "" && inode != "0" {
-			return inode, nil
+		if s.inode != "" && s.inode != "0" {
+			return s, nil
 		}
 	}
-	return "", errNoPeer
+	return socket{}, errNoPeer
 }
 
-// inodeIn reads lines "sl local remote st queues timer retrnsmt uid timeout inode ...".
-func inodeIn(lines *bufio.Scanner, far, near netip.AddrPort) string {
+// socketIn reads lines "sl local remote st queues timer retrnsmt uid timeout inode ...".
+func socketIn(lines *bufio.Scanner, far, near netip.AddrPort) socket {
 	for lines.Scan() {
 		f := strings.Fields(lines.Text())
 		if len(f) < 10 {
@@ -63,10 +67,10 @@ func inodeIn(lines *bufio.Scanner, far, near netip.AddrPort) string {
 			continue
 		}
 		if other, ok := kernelAddr(f[2]); ok && other == near {
-			return f[9]
+			return socket{inode: f[9], user: f[7]}
 		}
 	}
-	return ""
+	return socket{}
 }
 
 // kernelAddr parses an address as the kernel prints it: hexadecimal words in the machine's byte order.
@@ -85,9 +89,10 @@ func kernelAddr(text string) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(addr.Unmap(), uint16(n)), true
 }
 
-// holdersOf lists the processes that have something open, and those that do not show what they have open. It leaves out
-// this process.
-func holdersOf(what string) (holders, hidden []int, err error) {
+// holdersOf lists the processes that have something open, and those of a user that do not show what they have open. It
+// leaves out this process. Those of other users cannot have a connection that the user made, and on a machine with many
+// users some start and end all the time.
+func holdersOf(what, user string) (holders, hidden []int, err error) {
 	all, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, nil, fmt.Errorf("list the processes: %w", err)
@@ -99,12 +104,29 @@ func holdersOf(what string) (holders, hidden []int, err error) {
 		}
 		switch open, err := linkTargets("/proc/" + e.Name() + "/fd"); {
 		case errors.Is(err, fs.ErrPermission):
-			hidden = append(hidden, pid)
+			if mayBeOf(e.Name(), user) {
+				hidden = append(hidden, pid)
+			}
 		case slices.Contains(open, what):
 			holders = append(holders, pid)
 		}
 	}
 	return holders, hidden, nil
+}
+
+// mayBeOf reports whether a process runs as a user, by one of its four user ids. A process that does not show them may be
+// anybody's.
+func mayBeOf(pid, user string) bool {
+	text, err := os.ReadFile("/proc/" + pid + "/status")
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ESRCH) // it has ended
+	}
+	for line := range strings.Lines(string(text)) {
+		if ids, ok := strings.CutPrefix(line, "Uid:"); ok {
+			return slices.Contains(strings.Fields(ids), user)
+		}
+	}
+	return true
 }
 
 // linkTargets returns the targets of the links in a folder.
