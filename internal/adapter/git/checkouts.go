@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,7 @@ type checkout struct {
 	locked bool
 	gone   bool // its folder is missing, or is something else now
 	hidden bool // path is the repository, which does not name the folder
+	bare   bool // it has the files of its branch, but core.bare tells git that there are none
 }
 
 // listCheckouts lists the working trees of a repository.
@@ -46,7 +48,9 @@ func (g *Git) listCheckouts(ctx context.Context, dir string) ([]checkout, error)
 		if c.path != "" {
 			_, err := os.Lstat(c.path)
 			c.gone = c.gone || err != nil
-			if len(list) == 0 && !bare {
+			if len(list) == 0 && bare {
+				g.findBareCheckout(ctx, &c)
+			} else if len(list) == 0 {
 				g.findMainFolder(ctx, dir, &c)
 			}
 			list = append(list, c)
@@ -68,6 +72,22 @@ func (g *Git) findMainFolder(ctx context.Context, dir string, c *checkout) {
 	top, err := g.run(ctx, c.path, "rev-parse", "--show-toplevel")
 	if c.hidden = err != nil || top == ""; !c.hidden {
 		c.path = top
+	}
+}
+
+// findBareCheckout completes a main working tree that a setting, core.bare, hides from git: an agent may have made it in the
+// settings that all worktrees share. A repository without an index, or without any of its files, is bare indeed.
+func (g *Git) findBareCheckout(ctx context.Context, c *checkout) {
+	_, branch, known, err := readHead(c.path)
+	if err != nil || !known {
+		return
+	}
+	out, err := g.inGitDir(ctx, filepath.Join(c.path, ".git"), "ls-files", "-z")
+	if err != nil {
+		return
+	}
+	if slices.ContainsFunc(splitNulTerminated(out), func(name string) bool { return fileThere(c.path, name) }) {
+		c.bare, c.branch = true, branch
 	}
 }
 
@@ -152,12 +172,16 @@ func (g *Git) checkBranchFree(ctx context.Context, dir, branch string) error {
 	if err != nil || !found || samePlace(c.path, dir) {
 		return err
 	}
-	return c.takenError(branch)
+	return c.takenError(dir, branch)
 }
 
 // takenError returns the error for a branch that cannot be checked out elsewhere because this
-// checkout uses it.
-func (c checkout) takenError(branch string) error {
+// checkout of the repository of root uses it.
+func (c checkout) takenError(root, branch string) error {
+	if c.gone {
+		return fmt.Errorf("branch %s is checked out in %s, which does not exist now: bring it back, or forget it with git -C %s worktree %s, or give the task another branch",
+			branch, c.path, root, c.forgetArguments())
+	}
 	if c.busy != "" {
 		return fmt.Errorf("branch %s is in use in %s, where a %s is in progress: finish it there and try again", branch, c.path, c.busy)
 	}

@@ -198,6 +198,9 @@ func (g *Git) landOnce(ctx context.Context, root string, held *landingLock, l La
 // checkCheckout returns an error, before a landing, if git may not write its files or something of the
 // user is in the way. It completes the record with what the checkout is like.
 func (g *Git) checkCheckout(ctx context.Context, rec *landRecord) error {
+	if err := g.checkTopFolder(ctx, rec.Checkout); err != nil {
+		return fmt.Errorf("merge %s into %s, nothing was changed: %w", rec.What, rec.Target, err)
+	}
 	changes, err := g.pathChanges(ctx, rec.Checkout, rec.Old, rec.New)
 	if err != nil {
 		return err
@@ -289,6 +292,9 @@ func (g *Git) landingPlace(ctx context.Context, root string, l Landing) (string,
 		case c.gone: // when it is back, its index would take the landing back
 			return "", fmt.Errorf("merge %s, nothing was changed: %s is checked out in %s, which does not exist now: bring it back, or forget it with git -C %s worktree %s, and try again",
 				l.What, l.Target, c.path, root, c.forgetArguments())
+		case c.bare:
+			return "", fmt.Errorf("merge %s, nothing was changed: %s is checked out in %s, but core.bare hides its files from git: run git -C %s config core.bare false, and try again",
+				l.What, l.Target, c.path, c.path)
 		case c.hidden:
 			return "", fmt.Errorf("merge %s, nothing was changed: %s is checked out in a folder that the repository %s does not name: name it with git --git-dir=%s config core.worktree FOLDER, and try again",
 				l.What, l.Target, c.path, c.path)

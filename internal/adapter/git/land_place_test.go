@@ -110,6 +110,55 @@ func TestACheckoutThatIsAwayKeepsWorkFromLanding(t *testing.T) {
 	}
 }
 
+// A setting of the repository may hide the files of a checkout from git, or lead git to other files. An agent can make it: git
+// config in a linked worktree writes to the settings that all share.
+func TestSettingsThatHideACheckoutKeepWorkFromLanding(t *testing.T) {
+	t.Parallel()
+	t.Run("core.bare", func(t *testing.T) {
+		t.Parallel()
+		root, w := forMerge(t)
+		do(t, w, "config", "core.bare", "true")
+		_, err := merge(root, "x", "main", Auto, "")
+		wantError(t, err, "main is checked out in "+root+", but core.bare hides its files from git: run git -C "+root+" config core.bare false, and try again")
+		do(t, root, "config", "core.bare", "false")
+		if status := out(t, root, "status", "--porcelain"); status != "" {
+			t.Errorf("status %q", status)
+		}
+		if _, err := merge(root, "x", "main", Auto, ""); err != nil {
+			t.Fatal(err)
+		}
+		wantLanded(t, root, "main")
+	})
+	t.Run("core.worktree", func(t *testing.T) {
+		t.Parallel()
+		root, w := forMerge(t)
+		elsewhere := t.TempDir()
+		do(t, w, "config", "core.worktree", elsewhere)
+		_, err := merge(root, "x", "main", Auto, "")
+		wantError(t, err, "nothing was changed: git works on "+elsewhere+" instead of "+root+": run git config --file "+root+"/.git/config --unset core.worktree")
+		do(t, root, "config", "--file", filepath.Join(root, ".git", "config"), "--unset", "core.worktree")
+		if list, err := os.ReadDir(elsewhere); err != nil || len(list) > 0 || out(t, root, "status", "--porcelain") != "" {
+			t.Errorf("%v, %v, status %q", list, err, out(t, root, "status", "--porcelain"))
+		}
+		if _, err := merge(root, "x", "main", Auto, ""); err != nil {
+			t.Fatal(err)
+		}
+		wantLanded(t, root, "main")
+	})
+	t.Run("worktrees beside a bare repository", func(t *testing.T) {
+		t.Parallel()
+		from, _ := forMerge(t)
+		top := t.TempDir()
+		do(t, top, "clone", "-q", "--bare", from, ".git")
+		do(t, top, "branch", "other", "main~1")
+		root := filepath.Join(top, "other")
+		do(t, top, "worktree", "add", "-q", root, "other")
+		if _, err := merge(root, "x", "main", Auto, ""); err != nil || out(t, root, "show", "main:f") != "x" {
+			t.Error(err)
+		}
+	})
+}
+
 // A user may switch to another branch just before git merges in the checkout. The landing goes on without it, and the other
 // branch is as the user left it.
 func TestTheUserSwitchesBeforeTheMerge(t *testing.T) {

@@ -2,7 +2,9 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,12 +62,21 @@ func (g *Git) sameRepository(ctx context.Context, old, root string, places []str
 		}
 		there++
 		for _, r := range list {
-			if r.path != "" && resolveParentLinks(place) == r.path {
+			if r.path != "" && (resolveParentLinks(place) == r.path || r.movedTo(place, old)) {
 				return true, nil
 			}
 		}
 	}
 	return there == 0, nil // nothing of it is here that could be damaged
+}
+
+// movedTo reports whether place, whose repository was at old, is the worktree: it was moved with its repository, as a home
+// folder with both is, so that each names the other where it was.
+func (r registration) movedTo(place, old string) bool {
+	link, err := readPath(filepath.Join(place, ".git"), "gitdir: ", place)
+	_, away := os.Lstat(r.path)
+	return err == nil && errors.Is(away, fs.ErrNotExist) && filepath.Base(r.path) == filepath.Base(place) &&
+		link == filepath.Join(old, ".git", "worktrees", filepath.Base(r.git))
 }
 
 // replaces reports whether the repository at root can take the place of another one at old. It returns

@@ -134,7 +134,7 @@ func TestAWorktreeThatMeansAnotherPlaceIsRefused(t *testing.T) {
 		"core.worktree of its own": {func(t *testing.T, root, dir string) {
 			do(t, root, "config", "extensions.worktreeConfig", "true")
 			do(t, dir, "config", "--worktree", "core.worktree", root)
-		}, "remove core.worktree"},
+		}, "--unset core.worktree"},
 		"the main repository": {func(t *testing.T, root, dir string) {
 			write(t, dir, ".git", "gitdir: "+root+"/.git\n")
 		}, "git worktree repair"},

@@ -39,14 +39,27 @@ func (g *Git) checkWorksOnDir(ctx context.Context, dir string) error {
 	if err := checkIntact(dir); err != nil {
 		return err
 	}
+	return g.checkTopFolder(ctx, dir)
+}
+
+// checkTopFolder returns an error if a setting, core.worktree, leads git in dir to the files of another folder.
+func (g *Git) checkTopFolder(ctx context.Context, dir string) error {
 	top, err := g.run(ctx, dir, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return fmt.Errorf("find the working tree of %s: %w", dir, err)
 	}
-	if !samePlace(top, dir) {
-		return fmt.Errorf("git works on %s instead of %s: remove core.worktree from its settings (git config --worktree --unset core.worktree)", top, dir)
+	if samePlace(top, dir) {
+		return nil
 	}
-	return nil
+	origin, err := g.run(ctx, dir, "config", "--show-origin", "-z", "--get", "core.worktree")
+	file, _, ok := strings.Cut(strings.TrimPrefix(origin, "file:"), "\x00")
+	if err != nil || !ok {
+		return fmt.Errorf("git works on %s instead of %s: remove what leads it there", top, dir)
+	}
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	return fmt.Errorf("git works on %s instead of %s: run git config --file %s --unset core.worktree", top, dir, makePrintable(file))
 }
 
 func (g *Git) surveyWorktree(ctx context.Context, dir string, known index) (survey, error) {

@@ -27,7 +27,7 @@ func (g *Git) CheckUsable(ctx context.Context, root, branch, pool string) error 
 	if err != nil || !found || isWithin(pool, c.path) {
 		return err
 	}
-	return c.takenError(branch)
+	return c.takenError(root, branch)
 }
 
 // checkHasCommit returns an error if a repository has no commit.

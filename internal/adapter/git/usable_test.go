@@ -64,6 +64,56 @@ func TestARepositoryThatWasMovedIsFound(t *testing.T) {
 	}
 }
 
+// A home folder that is renamed, or restored under another path, moves a repository together with its worktrees.
+func TestARepositoryThatWasMovedWithItsWorktreesIsFound(t *testing.T) {
+	t.Parallel()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	home, root, w := filepath.Join(top, "home"), filepath.Join(top, "home", "shop"), filepath.Join(top, "home", "w")
+	do(t, top, "init", "-q", "-b", "main", root)
+	commit(t, root)
+	do(t, root, "worktree", "add", "-q", "-b", "x", w)
+	write(t, w, "staged", "s")
+	do(t, w, "add", "staged")
+	moved := filepath.Join(top, "moved")
+	if err := os.Rename(home, moved); err != nil {
+		t.Fatal(err)
+	}
+	at, place := filepath.Join(moved, "shop"), filepath.Join(moved, "w")
+	other := filepath.Join(top, "other") // which has a worktree of the same name
+	do(t, top, "clone", "-q", at, other)
+	do(t, other, "worktree", "add", "-q", "--detach", filepath.Join(top, "elsewhere", "w"))
+	if err := New().RepairMoved(t.Context(), root, other, []string{place}); err == nil || !strings.Contains(err.Error(), "is not the repository") {
+		t.Errorf("a clone with a worktree of the same name: %v", err)
+	}
+	if err := New().RepairMoved(t.Context(), root, at, []string{place}); err != nil {
+		t.Fatal(err)
+	}
+	if status := out(t, place, "status", "--porcelain", "-b"); status != "## x\nA  staged" {
+		t.Errorf("the worktree is %q", status)
+	}
+	if err := New().CheckAttached(t.Context(), at, place); err != nil {
+		t.Error(err)
+	}
+}
+
+// A branch that is checked out in a folder that does not exist now cannot be freed there.
+func TestABranchOfAFolderThatIsAwayIsNotUsable(t *testing.T) {
+	t.Parallel()
+	root, dir := forMerge(t)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	err := New().CheckUsable(t.Context(), root, "x", t.TempDir())
+	wantError(t, err, "branch x is checked out in "+dir+", which does not exist now: bring it back, or forget it with git -C "+root+" worktree prune, or give the task another branch")
+	do(t, root, "worktree", "prune")
+	if err := New().CheckUsable(t.Context(), root, "x", t.TempDir()); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestACloneIsNotTheMovedRepository uses a clone, which has the same first commit, beside the
 // repository whose worktrees are at work.
 func TestACloneIsNotTheMovedRepository(t *testing.T) {
