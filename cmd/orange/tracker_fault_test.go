@@ -69,6 +69,7 @@ acceptance#2:
 	if got.Status != "Delivered" || len(got.Pending) != 4 {
 		t.Errorf("%+v", got)
 	}
+	s.await(id, "a person is to look in this state too", func(t task.Task) bool { return t.Attention != "" })
 	hasAll(t, "the inbox", s.wanted(id).Text, where)
 	if _, said, err := s.run("dispatch"); err == nil {
 		t.Errorf("it is dispatched: %s", said)
