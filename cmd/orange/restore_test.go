@@ -365,3 +365,28 @@ func TestARestoreWithoutBackups(t *testing.T) {
 	s.orange("task", "update", string(id), "--status", "working")
 	s.reaches(id, "reviewing")
 }
+
+// A task whose repository is away at the restore is imported by another restore, as the report says.
+func TestATaskOfARepositoryThatIsAwayIsImportedLater(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--pool-size", "1")
+	id := s.create("feature", diligent)
+	s.reaches(id, "reviewing")
+	s.orange("stop")
+	check(t, errors.Join(os.Remove(storePath(s.home)), os.RemoveAll(backupFolder(s.home)), os.Rename(s.repo, s.repo+"-away"), os.Mkdir(s.repo, 0o700)))
+	r := s.restore()
+	if len(r.Problems) != 1 || len(r.Imported) > 0 {
+		t.Fatalf("%+v", r)
+	}
+	folders := regexp.MustCompile(`its folder is (\S+) now: once that is fixed, run orange stop, move the folder back to (\S+), and run orange doctor --restore again`).FindStringSubmatch(r.Problems[0])
+	if folders == nil {
+		t.Fatal(r.Problems[0])
+	}
+	check(t, errors.Join(os.Remove(s.repo), os.Rename(s.repo+"-away", s.repo)))
+	s.orange("project", "add", s.repo, "--pool-size", "1")
+	s.orange("stop")
+	check(t, os.Rename(folders[1], folders[2]))
+	if r := s.restore(); len(r.Problems) > 0 || len(r.Imported) != 1 || r.Imported[0].ID != id || r.Imported[0].Status != "stuck" {
+		t.Errorf("%+v", r)
+	}
+}

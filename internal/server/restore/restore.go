@@ -441,12 +441,13 @@ func (r *restorer) importAll(ctx context.Context, bound map[task.ID]string) erro
 
 // setAside moves the folder of a task that cannot be imported into lost-tasks.
 func (r *restorer) setAside(f homestore.AheadFolder, why string) error {
-	to := filepath.Join(r.Home, "lost-tasks", f.Project, string(f.ID))
+	from, to := r.Host.Folders.Path(f.Project, f.ID), filepath.Join(r.Home, "lost-tasks", f.Project, string(f.ID))
 	r.Fault("restore.lost")
-	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(r.Host.Folders.Path(f.Project, f.ID), to)); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(from, to)); err != nil {
 		return fmt.Errorf("move the folder of task %s aside: %w", f.ID, err)
 	}
-	r.report.Problems = append(r.report.Problems, fmt.Sprintf("task %s cannot be imported (%s); its folder is %s now", f.ID, why, to))
+	r.report.Problems = append(r.report.Problems, fmt.Sprintf(
+		"task %s cannot be imported (%s); its folder is %s now: once that is fixed, run orange stop, move the folder back to %s, and run orange doctor --restore again", f.ID, why, to, from))
 	return nil
 }
 
