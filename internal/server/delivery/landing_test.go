@@ -101,3 +101,33 @@ func TestAMergeWhoseGitIsKilledIsNotGivenUp(t *testing.T) {
 		t.Errorf("%+v, %v", done, err)
 	}
 }
+
+// A push whose answer was lost is found at the remote when it is repeated, and the work is not built again.
+func TestAPushWhoseAnswerWasLost(t *testing.T) {
+	for _, strategy := range []string{task.LandSquash, task.LandRebase, task.LandMerge} {
+		t.Run(strategy, func(t *testing.T) {
+			e := newEnv(t)
+			e.project.Delivery, e.project.MergePR = task.DeliverPush, ""
+			tk := task.Task{ID: someTask, Project: "shop", Branch: "feature", Setup: task.Setup{Delivery: task.DeliverPush, Checks: task.Checks{{Name: "unit", Run: "true"}}}}
+			built, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "1", Arg: strategy})
+			if err != nil || built.Candidate == nil {
+				t.Fatalf("%+v, %v", built, err)
+			}
+			tk.Landing = &task.Landing{Candidate: *built.Candidate, Checked: true}
+			first, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "1", Arg: strategy})
+			if err != nil || first.Landed != built.Candidate.Commit {
+				t.Fatalf("%+v, %v", first, err)
+			}
+			e.person("main", "feature", "a person changes it again\n")
+			e.git(e.root, "pull", "-q", "origin", "main")
+			theirs := e.at("main")
+			again, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "1", Arg: strategy})
+			if err != nil || again.Landed != first.Landed || again.Candidate == nil || again.Note != "" {
+				t.Errorf("%+v, %v", again, err)
+			}
+			if e.at("main") != theirs || e.git(e.root, "rev-parse", "main") != theirs {
+				t.Error("main has moved")
+			}
+		})
+	}
+}
