@@ -286,6 +286,24 @@ func TestAPushIsNotRepeatedAfterACrash(t *testing.T) {
 	s.sound(id)
 }
 
+// A person squashed the work and committed upon that. The task lands as the person's squash, and its branch counts as merged.
+func TestWorkThatAPersonSquashedHasLanded(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "solo", "--land", "squash")
+	id := s.create("feature", hands("a.txt", "a"))
+	s.reaches(id, "reviewing")
+	s.git(s.repo, "merge", "-q", "--squash", "feature")
+	s.git(s.repo, "commit", "-qm", "by hand")
+	s.write("shop/README", "and a person goes on\n")
+	s.git(s.repo, "commit", "-qam", "a person")
+	s.orange("task", "merge", string(id))
+	got := s.reaches(id, "done")
+	if log := s.git(s.repo, "log", "--format=%s", "main"); log != "a person\nby hand\nbegin" || !got.Work.Landed || got.Landing.Commit != s.git(s.repo, "rev-parse", "main~1") || got.Landing.Tip != s.git(s.repo, "rev-parse", "main~2") {
+		t.Errorf("%q, %+v", log, got.Landing)
+	}
+	s.sound(id)
+}
+
 // Work keeps its workspace until it has landed. If it is made to land after a task that needs the same workspace, a person
 // is told, and the command that they are told helps.
 func TestAPoolInADeadlockIsReported(t *testing.T) {

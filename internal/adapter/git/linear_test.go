@@ -54,10 +54,22 @@ func TestCandidatesWithoutAMergeCommit(t *testing.T) {
 				t.Errorf("it landed before others moved the target on: %v", err)
 			}
 			again, _, err := g.BuildCandidate(t.Context(), root, m)
-			if err != nil || again.Commit != out(t, root, "rev-parse", "main") {
+			if err != nil || again.Commit != c.Commit || again.Tree != c.Tree || again.Tip != out(t, root, "rev-parse", c.Commit+"^") {
 				t.Errorf("what is there already lands again: %+v, %v", again, err)
 			}
 		})
+	}
+}
+
+// A branch that takes back what it did changes nothing, so no commit of the target has brought its changes.
+func TestABranchThatChangesNothingIsACandidate(t *testing.T) {
+	g, root := diverged(t)
+	do(t, root, "switch", "-q", "b")
+	do(t, root, "revert", "--no-edit", "HEAD", "HEAD~1")
+	do(t, root, "switch", "-q", "main")
+	c, landed, err := g.BuildCandidate(t.Context(), root, Merging{Branch: "b", Into: "main", Strategy: Squash})
+	if err != nil || landed != "" || c.Commit != c.Tip {
+		t.Errorf("%+v, %q, %v", c, landed, err)
 	}
 }
 
