@@ -136,13 +136,13 @@ func TestThePushIsTheSwap(t *testing.T) {
 	}
 	write(t, root, "two", "uncommitted\n")
 	var changes *LocalChangesError
-	if err := g.FollowLanding(t.Context(), root, Landing{Target: "main", What: "b", New: c.Commit}); !errors.As(err, &changes) || strings.Join(changes.Files, " ") != "two" {
+	if err := g.FollowLanding(t.Context(), root, "origin", Landing{Target: "main", What: "b", New: c.Commit}); !errors.As(err, &changes) || strings.Join(changes.Files, " ") != "two" {
 		t.Errorf("%v", err)
 	}
 	if err := os.Remove(filepath.Join(root, "two")); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.FollowLanding(t.Context(), root, Landing{Target: "main", What: "b", New: c.Commit}); err != nil {
+	if err := g.FollowLanding(t.Context(), root, "origin", Landing{Target: "main", What: "b", New: c.Commit}); err != nil {
 		t.Error(err)
 	}
 	for _, at := range []string{remote, root} {
@@ -176,7 +176,11 @@ func TestARemoteRefusesInItsOwnWords(t *testing.T) {
 	commitFile(t, person, "of-a-person", "p\n")
 	do(t, person, "push", "-q")
 	_, _, err = g.BuildCandidate(t.Context(), root, Merging{Branch: "b", Into: "main", Strategy: Auto, Remote: "origin", Tip: head})
-	wantError(t, err, "main here and at origin have each commits that the other does not have")
+	wantError(t, err, "main here and at origin have each commits that the other does not have: bring them together with git pull --no-rebase origin main in a checkout of main")
+	do(t, root, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+	if c, _, err := g.BuildCandidate(t.Context(), root, Merging{Branch: "b", Into: "main", Strategy: Auto, Remote: "origin", Tip: head}); err != nil || c.Tip != out(t, root, "rev-parse", "main") {
+		t.Errorf("the advice does not help: %+v, %v", c, err)
+	}
 	do(t, root, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "nowhere"))
 	if _, _, err = g.BuildCandidate(t.Context(), root, Merging{Branch: "b", Into: "main", Strategy: Auto, Remote: "origin"}); !errors.As(err, &away) {
 		t.Errorf("%v", err)

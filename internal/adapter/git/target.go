@@ -24,7 +24,13 @@ func (g *Git) targetTip(ctx context.Context, m *merging, local string) (string, 
 			return pair[0], err
 		}
 	}
-	return "", fmt.Errorf("%s here and at %s have each commits that the other does not have: bring them together with git pull in a checkout of %s, and try again", m.Into, m.Remote, m.Into)
+	return "", fmt.Errorf("%w, and try again", divergedError(m.Remote, m.Into))
+}
+
+// divergedError says how a person brings a branch and that of a remote together. Without
+// --no-rebase git refuses to choose how; without the names it needs an upstream.
+func divergedError(remote, branch string) error {
+	return fmt.Errorf("%s here and at %s have each commits that the other does not have: bring them together with git pull --no-rebase %s %s in a checkout of %s", branch, remote, remote, branch, branch)
 }
 
 // fetchTip fetches a branch of a remote and returns its commit, or "" if the remote does not
@@ -132,16 +138,21 @@ func remoteWords(stderr string) string {
 	return ": " + text
 }
 
-// FollowLanding moves a branch here to a commit that a remote already has, together with its
+// FollowLanding moves a branch here to a commit that the remote already has, together with its
 // checkout. A branch that does not exist here, or has commits of its own, stays; so does one
 // that has the commit already.
-func (g *Git) FollowLanding(ctx context.Context, root string, l Landing) error {
+func (g *Git) FollowLanding(ctx context.Context, root, remote string, l Landing) error {
 	tip, err := g.BranchTip(ctx, root, l.Target)
 	if err != nil || tip == "" || tip == l.New {
 		return err
 	}
 	if has, err := g.historyContains(ctx, root, tip, l.New); err != nil || has {
 		return err
+	}
+	if ok, err := g.historyContains(ctx, root, l.New, tip); err != nil {
+		return err
+	} else if !ok {
+		return divergedError(remote, l.Target)
 	}
 	l.Old = tip
 	return g.LandCommit(ctx, root, l)

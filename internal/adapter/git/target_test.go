@@ -45,7 +45,7 @@ func TestAPushThatLandedIsFoundAgain(t *testing.T) {
 			if got := out(t, remote, "rev-parse", "main"); got != theirs || out(t, root, "rev-parse", "main") != here {
 				t.Errorf("a branch moved: %s", got)
 			}
-			check(t, g.FollowLanding(t.Context(), root, Landing{Target: "main", What: "b", New: c.Commit}))
+			check(t, g.FollowLanding(t.Context(), root, "origin", Landing{Target: "main", What: "b", New: c.Commit}))
 			want := c.Commit
 			if tc.pulled {
 				want = theirs
@@ -55,4 +55,23 @@ func TestAPushThatLandedIsFoundAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A person may commit to the branch here while the work is checked. It stays, and the advice says how both come together.
+func TestABranchWithCommitsOfItsOwnDoesNotFollow(t *testing.T) {
+	t.Parallel()
+	g, root := diverged(t)
+	remote, _ := withRemote(t, root)
+	c, _, err := g.BuildCandidate(t.Context(), root, Merging{Branch: "b", Into: "main", Strategy: Squash, Remote: "origin"})
+	check(t, err)
+	commitFile(t, root, "mine", "m\n")
+	check(t, g.PushLanding(t.Context(), root, "origin", "main", c.Commit))
+	here := out(t, root, "rev-parse", "main")
+	err = g.FollowLanding(t.Context(), root, "origin", Landing{Target: "main", What: "b", New: c.Commit})
+	wantError(t, err, "bring them together with git pull --no-rebase origin main in a checkout of main")
+	if out(t, root, "rev-parse", "main") != here {
+		t.Error("main here moved")
+	}
+	do(t, root, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+	do(t, root, "merge-base", "--is-ancestor", out(t, remote, "rev-parse", "main"), "main")
 }
