@@ -253,6 +253,57 @@ func TestASquashIsNotRepeatedAfterACrash(t *testing.T) {
 	s.sound(id)
 }
 
+// A server dies after the remote took the squash and before it recorded that, and a person pulls, changes the same file and
+// pushes. The next server finds the squash at the remote, and does not send the worker a conflict of the work with itself.
+func TestAPushIsNotRepeatedAfterACrash(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "solo", "--delivery", "push", "--land", "squash")
+	origin, person := filepath.Join(s.dir, "origin.git"), filepath.Join(s.dir, "person")
+	s.git(s.dir, "init", "-q", "--bare", "-b", "main", origin)
+	s.git(s.repo, "remote", "add", "origin", origin)
+	s.git(s.repo, "push", "-q", "origin", "main")
+	s.git(s.dir, "clone", "-q", origin, person)
+	s.orange("project", "update", "shop", "--trust-git")
+	id := s.create("feature", strings.Replace(hands("README", "mine"), "worker:\n", "worker:\n  - commit: {file: README, text: \"first\\n\", message: first}\n", 1))
+	s.await(id, "its branch is pushed", func(t task.Task) bool { return t.Status == "reviewing" && len(t.Pending) == 0 })
+	server := s.crashingServer(2, "effect.after")   // the first effect builds the candidate, the second pushes it
+	s.run("task", "merge", string(id), "--no-wait") //nolint:errcheck // the server dies
+	server.Wait()                                   //nolint:errcheck // likewise
+	s.git(person, "pull", "-q")
+	if got := s.git(person, "log", "-1", "--format=%s"); got != "do it" {
+		t.Fatalf("the remote has not got it before the crash: %s", got)
+	}
+	s.write("person/README", "and a person changes it again\n")
+	s.git(person, "-c", "user.name=p", "-c", "user.email=p@example.com", "commit", "-qam", "a person")
+	s.git(person, "push", "-q")
+	got := s.reaches(id, "done")
+	if log := s.git(origin, "log", "--format=%s", "main"); log != "a person\ndo it\nbegin" || !got.Work.Landed || got.Landing.Commit != s.git(origin, "rev-parse", "main~1") {
+		t.Errorf("%q, %+v", log, got.Landing)
+	}
+	if n := len(s.entries(id, journal.LandingMoved)); n != 0 || s.git(s.repo, "rev-parse", "main") != got.Landing.Commit {
+		t.Errorf("it started over %d times, and main here is at %s", n, s.git(s.repo, "log", "-1", "--format=%s", "main"))
+	}
+	s.sound(id)
+}
+
+// A person squashed the work and committed upon that. The task lands as the person's squash, and its branch counts as merged.
+func TestWorkThatAPersonSquashedHasLanded(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--workflow", "solo", "--land", "squash")
+	id := s.create("feature", hands("a.txt", "a"))
+	s.reaches(id, "reviewing")
+	s.git(s.repo, "merge", "-q", "--squash", "feature")
+	s.git(s.repo, "commit", "-qm", "by hand")
+	s.write("shop/README", "and a person goes on\n")
+	s.git(s.repo, "commit", "-qam", "a person")
+	s.orange("task", "merge", string(id))
+	got := s.reaches(id, "done")
+	if log := s.git(s.repo, "log", "--format=%s", "main"); log != "a person\nby hand\nbegin" || !got.Work.Landed || got.Landing.Commit != s.git(s.repo, "rev-parse", "main~1") || got.Landing.Tip != s.git(s.repo, "rev-parse", "main~2") {
+		t.Errorf("%q, %+v", log, got.Landing)
+	}
+	s.sound(id)
+}
+
 // Work keeps its workspace until it has landed. If it is made to land after a task that needs the same workspace, a person
 // is told, and the command that they are told helps.
 func TestAPoolInADeadlockIsReported(t *testing.T) {

@@ -18,7 +18,8 @@ const landingRefs = "refs/orange/landing/"
 
 // BuildCandidate builds the commit by which a branch can be merged into its target. It writes
 // only objects. If the branch is already in the target, there is no candidate, and landed is
-// the commit by which the branch came there.
+// the commit by which the branch came there. If the target has the changes of a squash or a
+// rebase already, as other commits, the candidate is the commit that brought them.
 func (g *Git) BuildCandidate(ctx context.Context, root string, asked Merging) (c task.Candidate, landed string, err error) {
 	m := merging{Merging: asked, root: root}
 	c.Target = asked.Into
@@ -46,6 +47,11 @@ func (g *Git) BuildCandidate(ctx context.Context, root string, asked Merging) (c
 	}
 	if c.Commit, err = g.buildMergeCommit(ctx, &m); err != nil {
 		return c, "", err
+	}
+	if c.Commit == m.old {
+		if c.Tip, c.Commit, err = g.findChanges(ctx, &m); err != nil {
+			return c, "", err
+		}
 	}
 	c.Tree, err = g.treeOf(ctx, root, c.Commit)
 	return c, "", err

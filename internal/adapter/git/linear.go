@@ -34,6 +34,42 @@ func (g *Git) buildSquashCommit(ctx context.Context, m *merging, tree string) (s
 	return g.writeCommit(ctx, m, newCommit{tree: tree, parents: []string{m.old}, message: m.Message + "\n"})
 }
 
+// findChanges returns the commit by which the target got the changes of a branch, all of which
+// it has, and the first parent of that commit. What others committed upon it is theirs. If the
+// branch changes nothing, both are the tip of the target.
+func (g *Git) findChanges(ctx context.Context, m *merging) (parent, commit string, err error) {
+	out, err := g.run(ctx, m.root, "rev-list", "--first-parent", "--parents", m.old, "^"+m.tip)
+	if err != nil {
+		return "", "", fmt.Errorf("find how %s was merged: %w", m.Branch, err)
+	}
+	for line := range strings.Lines(out) { // newest first
+		commits := strings.Fields(line) // the commit, then its parents
+		if len(commits) == 1 {
+			break
+		}
+		before := *m
+		before.old = commits[1]
+		if has, err := g.hasChanges(ctx, &before); err != nil || !has {
+			return commits[1], commits[0], err
+		}
+	}
+	return m.old, m.old, nil
+}
+
+// hasChanges reports whether a merge of the branch would change nothing in the target.
+func (g *Git) hasChanges(ctx context.Context, m *merging) (bool, error) {
+	tree, err := g.mergeTrees(ctx, m)
+	var conflict *ConflictError
+	if errors.As(err, &conflict) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	have, err := g.treeOf(ctx, m.root, m.old)
+	return have == tree, err
+}
+
 // ownCommits returns the arguments by which git lists the commits that the branch brings.
 func (g *Git) ownCommits(ctx context.Context, m *merging) ([]string, error) {
 	own := []string{m.old + ".." + m.tip}

@@ -54,10 +54,22 @@ func TestCandidatesWithoutAMergeCommit(t *testing.T) {
 				t.Errorf("it landed before others moved the target on: %v", err)
 			}
 			again, _, err := g.BuildCandidate(t.Context(), root, m)
-			if err != nil || again.Commit != out(t, root, "rev-parse", "main") {
+			if err != nil || again.Commit != c.Commit || again.Tree != c.Tree || again.Tip != out(t, root, "rev-parse", c.Commit+"^") {
 				t.Errorf("what is there already lands again: %+v, %v", again, err)
 			}
 		})
+	}
+}
+
+// A branch that takes back what it did changes nothing, so no commit of the target has brought its changes.
+func TestABranchThatChangesNothingIsACandidate(t *testing.T) {
+	g, root := diverged(t)
+	do(t, root, "switch", "-q", "b")
+	do(t, root, "revert", "--no-edit", "HEAD", "HEAD~1")
+	do(t, root, "switch", "-q", "main")
+	c, landed, err := g.BuildCandidate(t.Context(), root, Merging{Branch: "b", Into: "main", Strategy: Squash})
+	if err != nil || landed != "" || c.Commit != c.Tip {
+		t.Errorf("%+v, %q, %v", c, landed, err)
 	}
 }
 
@@ -124,13 +136,13 @@ func TestThePushIsTheSwap(t *testing.T) {
 	}
 	write(t, root, "two", "uncommitted\n")
 	var changes *LocalChangesError
-	if err := g.FollowLanding(t.Context(), root, Landing{Target: "main", What: "b", New: c.Commit}); !errors.As(err, &changes) || strings.Join(changes.Files, " ") != "two" {
+	if err := g.FollowLanding(t.Context(), root, "origin", Landing{Target: "main", What: "b", New: c.Commit}); !errors.As(err, &changes) || strings.Join(changes.Files, " ") != "two" {
 		t.Errorf("%v", err)
 	}
 	if err := os.Remove(filepath.Join(root, "two")); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.FollowLanding(t.Context(), root, Landing{Target: "main", What: "b", New: c.Commit}); err != nil {
+	if err := g.FollowLanding(t.Context(), root, "origin", Landing{Target: "main", What: "b", New: c.Commit}); err != nil {
 		t.Error(err)
 	}
 	for _, at := range []string{remote, root} {
@@ -164,7 +176,11 @@ func TestARemoteRefusesInItsOwnWords(t *testing.T) {
 	commitFile(t, person, "of-a-person", "p\n")
 	do(t, person, "push", "-q")
 	_, _, err = g.BuildCandidate(t.Context(), root, Merging{Branch: "b", Into: "main", Strategy: Auto, Remote: "origin", Tip: head})
-	wantError(t, err, "main here and at origin have each commits that the other does not have")
+	wantError(t, err, "main here and at origin have each commits that the other does not have: bring them together with git pull --no-rebase origin main in a checkout of main")
+	do(t, root, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+	if c, _, err := g.BuildCandidate(t.Context(), root, Merging{Branch: "b", Into: "main", Strategy: Auto, Remote: "origin", Tip: head}); err != nil || c.Tip != out(t, root, "rev-parse", "main") {
+		t.Errorf("the advice does not help: %+v, %v", c, err)
+	}
 	do(t, root, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "nowhere"))
 	if _, _, err = g.BuildCandidate(t.Context(), root, Merging{Branch: "b", Into: "main", Strategy: Auto, Remote: "origin"}); !errors.As(err, &away) {
 		t.Errorf("%v", err)

@@ -24,7 +24,13 @@ func (g *Git) targetTip(ctx context.Context, m *merging, local string) (string, 
 			return pair[0], err
 		}
 	}
-	return "", fmt.Errorf("%s here and at %s have each commits that the other does not have: bring them together with git pull in a checkout of %s, and try again", m.Into, m.Remote, m.Into)
+	return "", fmt.Errorf("%w, and try again", divergedError(m.Remote, m.Into))
+}
+
+// divergedError says how a person brings a branch and that of a remote together. Without
+// --no-rebase git refuses to choose how; without the names it needs an upstream.
+func divergedError(remote, branch string) error {
+	return fmt.Errorf("%s here and at %s have each commits that the other does not have: bring them together with git pull --no-rebase %s %s in a checkout of %s", branch, remote, remote, branch, branch)
 }
 
 // fetchTip fetches a branch of a remote and returns its commit, or "" if the remote does not
@@ -63,7 +69,8 @@ func unreachable(err error) error {
 }
 
 // PushLanding moves a branch of a remote to a commit that contains it. The remote itself
-// compares: it refuses what is not a fast-forward, and the error is then ErrMoved. What it
+// compares: it refuses what is not a fast-forward, and the error is then ErrMoved, unless an
+// earlier push brought the commit there before others moved the branch on. What the remote
 // refuses for another reason is an error with its own words.
 func (g *Git) PushLanding(ctx context.Context, root, remote, branch, commit string) error {
 	if err := checkBranches(branch); err != nil {
@@ -87,12 +94,27 @@ func (g *Git) PushLanding(ctx context.Context, root, remote, branch, commit stri
 		why := strings.TrimSpace(makePrintable(line[strings.LastIndex(line, "\t")+1:]))
 		lost := func(text string) bool { return strings.Contains(why, text) }
 		if slices.ContainsFunc([]string{"[rejected]", "failed to update ref", "cannot lock ref", "failed to lock"}, lost) {
-			return ErrMoved
+			return g.findPushed(ctx, root, remote, branch, commit)
 		}
 		why = strings.TrimSuffix(strings.TrimPrefix(why, "[remote rejected] ("), ")")
 		return fmt.Errorf("%s does not accept the work in %s: %s%s", remote, branch, why, remoteWords(exit.stderr))
 	}
 	return unreachable(fmt.Errorf("push to %s at %s: %w: check the network and your access (git push by hand shows more)", branch, remote, exit))
+}
+
+// findPushed returns nil if a branch of a remote that refused a commit contains it: the process
+// that pushed it may have been killed, or its connection broke, before it knew.
+func (g *Git) findPushed(ctx context.Context, root, remote, branch, commit string) error {
+	tip, err := g.fetchTip(ctx, root, remote, branch)
+	if err != nil {
+		return err
+	}
+	if tip != "" {
+		if pushed, err := g.historyContains(ctx, root, tip, commit); err != nil || pushed {
+			return err
+		}
+	}
+	return ErrMoved
 }
 
 // maxRemoteWords bounds what is shown of a remote's answer.
@@ -116,12 +138,21 @@ func remoteWords(stderr string) string {
 	return ": " + text
 }
 
-// FollowLanding moves a branch here to a commit that a remote already has, together with its
-// checkout. A branch that does not exist here, or has commits of its own, stays.
-func (g *Git) FollowLanding(ctx context.Context, root string, l Landing) error {
+// FollowLanding moves a branch here to a commit that the remote already has, together with its
+// checkout. A branch that does not exist here, or has commits of its own, stays; so does one
+// that has the commit already.
+func (g *Git) FollowLanding(ctx context.Context, root, remote string, l Landing) error {
 	tip, err := g.BranchTip(ctx, root, l.Target)
 	if err != nil || tip == "" || tip == l.New {
 		return err
+	}
+	if has, err := g.historyContains(ctx, root, tip, l.New); err != nil || has {
+		return err
+	}
+	if ok, err := g.historyContains(ctx, root, l.New, tip); err != nil {
+		return err
+	} else if !ok {
+		return divergedError(remote, l.Target)
 	}
 	l.Old = tip
 	return g.LandCommit(ctx, root, l)

@@ -130,7 +130,7 @@ func (l *landing) push(ctx context.Context, commit string) (note string, err err
 	if err := l.Git.PushLanding(ctx, l.p.Path, l.remote, l.p.DefaultBranch, commit); err != nil {
 		return "", err
 	}
-	err = l.Git.FollowLanding(ctx, l.p.Path, git.Landing{ID: l.e.ID, What: l.t.Branch, Target: l.p.DefaultBranch, New: commit})
+	err = l.Git.FollowLanding(ctx, l.p.Path, l.remote, git.Landing{ID: l.e.ID, What: l.t.Branch, Target: l.p.DefaultBranch, New: commit})
 	if err != nil {
 		l.Log.Warn("bring the default branch up to date", "component", "delivery", "task", l.t.ID, "error", err)
 		note = fmt.Sprintf("%s at %s has the work, but %s here does not follow: %v", l.p.DefaultBranch, l.remote, l.p.DefaultBranch, err)

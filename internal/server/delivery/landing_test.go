@@ -101,3 +101,67 @@ func TestAMergeWhoseGitIsKilledIsNotGivenUp(t *testing.T) {
 		t.Errorf("%+v, %v", done, err)
 	}
 }
+
+// A push whose answer was lost is found at the remote when it is repeated, and the work is not built again.
+func TestAPushWhoseAnswerWasLost(t *testing.T) {
+	for _, strategy := range []string{task.LandSquash, task.LandRebase, task.LandMerge} {
+		t.Run(strategy, func(t *testing.T) {
+			e := newEnv(t)
+			e.project.Delivery, e.project.MergePR = task.DeliverPush, ""
+			tk := task.Task{ID: someTask, Project: "shop", Branch: "feature", Setup: task.Setup{Delivery: task.DeliverPush, Checks: task.Checks{{Name: "unit", Run: "true"}}}}
+			built, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "1", Arg: strategy})
+			if err != nil || built.Candidate == nil {
+				t.Fatalf("%+v, %v", built, err)
+			}
+			tk.Landing = &task.Landing{Candidate: *built.Candidate, Checked: true}
+			first, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "1", Arg: strategy})
+			if err != nil || first.Landed != built.Candidate.Commit {
+				t.Fatalf("%+v, %v", first, err)
+			}
+			e.person("main", "feature", "a person changes it again\n")
+			e.git(e.root, "pull", "-q", "origin", "main")
+			theirs := e.at("main")
+			again, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "1", Arg: strategy})
+			if err != nil || again.Landed != first.Landed || again.Candidate == nil || again.Note != "" {
+				t.Errorf("%+v, %v", again, err)
+			}
+			if e.at("main") != theirs || e.git(e.root, "rev-parse", "main") != theirs {
+				t.Error("main has moved")
+			}
+		})
+	}
+}
+
+// The changes of a branch may have come into the target as other commits, for example squashed by a person. The commit that
+// is recorded is the one that brought them, and not the one that somebody made upon it.
+func TestLandingWhatThePersonSquashed(t *testing.T) {
+	for name, tc := range map[string]struct{ strategy, delivery string }{
+		"a squash here":          {task.LandSquash, "local"},
+		"a squash at the remote": {task.LandSquash, "push"},
+		"a rebase at the remote": {task.LandRebase, "push"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.project.Delivery, e.project.MergePR = task.Delivery(tc.delivery), ""
+			e.commit("before", "b\n")
+			e.git(e.root, "merge", "-q", "--squash", "feature")
+			e.git(e.root, "commit", "-qm", "by hand")
+			squash := e.git(e.root, "rev-parse", "main")
+			e.commit("other", "o\n")
+			tip := e.git(e.root, "rev-parse", "main")
+			tk := task.Task{ID: someTask, Project: "shop", Branch: "feature", Setup: task.Setup{Delivery: e.project.Delivery}}
+			built, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "1", Arg: tc.strategy})
+			if err != nil || built.Candidate == nil {
+				t.Fatalf("%+v, %v", built, err)
+			}
+			tk.Landing = &task.Landing{Candidate: *built.Candidate, Checked: true}
+			done, err := e.service.Merge(t.Context(), tk, task.Effect{ID: "1", Arg: tc.strategy})
+			if err != nil || done.Landing != "" || done.Note != "" || done.Landed != squash || done.Candidate == nil || done.Candidate.Commit != squash || done.Candidate.Head != e.git(e.root, "rev-parse", "feature") {
+				t.Errorf("%+v, %+v, %v; want %s", done, done.Candidate, err, squash)
+			}
+			if e.git(e.root, "rev-parse", "main") != tip || tc.delivery == "push" && e.at("main") != squash {
+				t.Error("main is not where it belongs")
+			}
+		})
+	}
+}

@@ -168,7 +168,8 @@ func (l *pullLanding) checkHead(ctx context.Context) error {
 	case l.Git.IsAncestor(ctx, l.p.Path, l.pr.Head, tip):
 		return task.Mistakef("%s is at %.12s, and the branch is at %.12s: push it with orange task push %s, and request the merge again", l.pr.URL, l.pr.Head, tip, l.t.ID)
 	}
-	return task.Mistakef("%s has commits that branch %s does not have: review them, bring them here with git pull, and request the merge again", l.pr.URL, l.t.Branch)
+	return task.Mistakef("%s has commits that branch %s does not have: review them, bring them here with git pull --no-rebase %s %s in the folder that orange task path %s prints, and request the merge again",
+		l.pr.URL, l.t.Branch, l.remote, l.pr.Branch, l.t.ID)
 }
 
 // findConflict returns which files of the branch conflict with the base, if they do.

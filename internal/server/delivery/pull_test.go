@@ -184,7 +184,7 @@ func TestAPullRequestThatAPersonMerges(t *testing.T) {
 func TestWhatIsNotTheWorkOfTheTaskIsNotMerged(t *testing.T) {
 	e := newEnv(t)
 	e.person("feature", "more", "x\n")
-	e.lands("", "has commits that branch feature does not have: review them")
+	e.lands("", `has commits that branch feature does not have: review them, bring them here with git pull --no-rebase origin feature in the folder that orange task path `+string(someTask)+` prints, and request the merge again`)
 	e.git(e.root, "switch", "-q", "feature")
 	e.git(e.root, "pull", "-q", "--no-rebase", "origin", "feature")
 	e.commit("unpushed", "x\n")
