@@ -51,6 +51,30 @@ func (w *workspace) exists() bool {
 	return err == nil
 }
 
+// isHeld reports whether the task that the marker names holds the workspace. The marker may name a
+// task that does not: the store was lost or restored, or the task is over.
+func (w *workspace) isHeld() (bool, error) {
+	if w.now.Task == "" || w.pool.Holds == nil {
+		return w.now.Task != "", nil
+	}
+	held, err := w.pool.Holds(w.now.Task, w.Name)
+	if err != nil {
+		return false, fmt.Errorf("find out whether task %s holds workspace %s: %w", w.now.Task, w.Name, err)
+	}
+	return held, nil
+}
+
+// retireUnheld turns the binding of a task that does not hold the workspace into the last one, so
+// that what the task left is saved under its id.
+func (w *workspace) retireUnheld() error {
+	if err := retireBinding(w.git); err != nil {
+		return fmt.Errorf("free workspace %s from task %s, which does not hold it: %w", w.Name, w.now.Task, err)
+	}
+	w.reportNote("workspace %s was marked as that of task %s, which does not hold it: what that task left there is kept under its id: see orange workspace salvage and orange workspace gc", w.Name, w.now.Task)
+	w.last, w.now = w.now, binding{}
+	return nil
+}
+
 // salvageName returns the name under which leftovers are saved: that of the task that left
 // them.
 func (w *workspace) salvageName() string {
@@ -72,7 +96,7 @@ func (w *workspace) earlierSalvageName() string {
 // Acquire makes the workspace ready for the task: it creates the worktree if there is none,
 // saves what an earlier task has left, binds the workspace, checks out the branch, and adds
 // TASK.md and the files that the project wants copied. It runs the setup command last. It never
-// takes over a workspace that is bound to another task.
+// takes over a workspace that another task holds.
 func (p *Pool) Acquire(ctx context.Context, s Slot) error { return p.acquireSlot(ctx, s, false) }
 
 // acquireSlot is Acquire, or SyncTaskFile if the task already has the workspace.
@@ -86,7 +110,17 @@ func (p *Pool) acquireSlot(ctx context.Context, s Slot, has bool) error {
 		return err
 	}
 	if w.now.Task != "" && w.now.Task != s.Task {
-		return fmt.Errorf("workspace %s is bound to task %s: finish or cancel that task first", s.Name, w.now.Task)
+		held, err := w.isHeld()
+		if err != nil {
+			return err
+		}
+		if held {
+			return fmt.Errorf("workspace %s is bound to task %s: finish or cancel that task first", s.Name, w.now.Task)
+		}
+		if err := w.retireUnheld(); err != nil {
+			return err
+		}
+		has = false // what is there is not the work of the task
 	}
 	if err := w.removeObstacles(ctx); err != nil {
 		return err
@@ -159,7 +193,11 @@ func (p *Pool) makeWorkspace(ctx context.Context, s Slot) error {
 	if err != nil || w.isAttached(ctx) {
 		return err
 	}
-	if w.now.Task != "" {
+	held, err := w.isHeld()
+	if err != nil {
+		return err
+	}
+	if held {
 		return fmt.Errorf("workspace %s is gone and bound to task %s: Orange makes it again when the task needs it", s.Name, w.now.Task)
 	}
 	return w.makeWorktree(ctx)

@@ -123,6 +123,10 @@ type Slot struct {
 
 // Pool is the folder of all workspaces.
 type Pool struct {
+	// Holds reports whether a task holds a workspace, according to the record. A workspace whose
+	// marker names a task that does not hold it is free. If Holds is nil, the marker is right.
+	Holds func(id task.ID, workspace string) (bool, error)
+
 	root    string
 	git     Git
 	timeout time.Duration           // timeout of a setup or teardown command
