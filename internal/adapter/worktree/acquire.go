@@ -218,7 +218,7 @@ func (w *workspace) makeWorktree(ctx context.Context) error {
 		return err
 	}
 	if w.git != "" {
-		if _, err := w.pool.git.ForgetWorktree(ctx, w.Project.Path, w.path, w.salvageName()); err != nil {
+		if _, err := w.forgetWorktree(ctx); err != nil {
 			return err
 		}
 		w.now = binding{}
