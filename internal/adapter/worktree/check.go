@@ -71,7 +71,7 @@ func (w *workspace) restoreBranch(ctx context.Context) (ready bool, err error) {
 		}
 		w.reportNote("workspace %s was not on branch %s and was switched back", w.Name, w.Branch)
 	}
-	return true, w.restoreLink()
+	return true, w.healLink()
 }
 
 // reattachFolder turns the folder in which the task has worked back into a worktree.

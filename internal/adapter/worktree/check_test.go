@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"orange/internal/core/task"
@@ -91,6 +92,11 @@ func TestRepair(t *testing.T) {
 			b.project.Path += ".new"
 			s.Project = b.project
 		}, none, "registered again", map[string]string{"f": "changed"}},
+		"a folder in the place of TASK.md": {func(b *env, s *Slot, dir string) {
+			remove(b.t, dir, TaskFileName)
+			write(b.t, dir, TaskFileName+"/notes", "n")
+			write(b.t, dir, "f", "changed")
+		}, "", "which is not a file, was moved to", map[string]string{"f": "changed", "aside/" + TaskFileName + "/notes": "n"}},
 		"on another branch": {func(b *env, s *Slot, dir string) { do(b.t, dir, "switch", "-q", "-c", "other") }, "is on branch other instead of task/1", "switched back", nil},
 		"on no branch":      {func(b *env, s *Slot, dir string) { do(b.t, dir, "switch", "-q", "--detach") }, "is on no branch", "switched back", nil},
 		"in the middle of a rebase": {func(b *env, s *Slot, dir string) {
@@ -218,8 +224,16 @@ func TestReleaseFreesTheSlot(t *testing.T) {
 		"a damaged index": {func(t *testing.T, b *env, dir string) {
 			write(t, b.admin("p--1"), "index", "garbage that is longer than the header of an index")
 		}, "could not read", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
-		"an empty HEAD":        {func(t *testing.T, b *env, dir string) { write(t, b.admin("p--1"), "HEAD", "") }, "could not read", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
-		"a damaged HEAD":       {func(t *testing.T, b *env, dir string) { write(t, b.admin("p--1"), "HEAD", "\x00\x00\x00\x00") }, "could not read", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
+		"an empty HEAD":  {func(t *testing.T, b *env, dir string) { write(t, b.admin("p--1"), "HEAD", "") }, "could not read", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
+		"a damaged HEAD": {func(t *testing.T, b *env, dir string) { write(t, b.admin("p--1"), "HEAD", "\x00\x00\x00\x00") }, "could not read", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
+		"a folder in the place of TASK.md": {func(t *testing.T, b *env, dir string) {
+			remove(t, dir, TaskFileName)
+			write(t, dir, TaskFileName+"/notes", "n")
+		}, "which is not a file, was moved to", map[string]string{TaskFileName + "/notes": "n"}, false},
+		"a pipe in the place of TASK.md": {func(t *testing.T, b *env, dir string) {
+			remove(t, dir, TaskFileName)
+			check(t, syscall.Mkfifo(filepath.Join(dir, TaskFileName), 0o600))
+		}, "which is not a file, was moved to", nil, false},
 		"a stale lock of HEAD": {func(t *testing.T, b *env, dir string) { write(t, b.admin("p--1"), "HEAD.lock", "") }, "HEAD.lock", nil, false},
 		"a repository without work": {func(t *testing.T, _ *env, dir string) {
 			do(t, dir, "init", "-q", "inner")

@@ -52,7 +52,7 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 	var teardown error
 	before := []step{
 		{"teardown", func() error { teardown = w.tearDown(ctx); return nil }},
-		{"heal", w.restoreLink},
+		{"heal", w.healLink},
 	}
 	after := []step{
 		{"unbind", w.releaseBinding},
