@@ -32,10 +32,27 @@ func (p *Pool) openWorkspace(ctx context.Context, s Slot) (*workspace, error) {
 		return nil, err
 	}
 	if w.now, err = readBinding(w.git, bindingName); err != nil {
-		return nil, err
+		return w, err
 	}
 	w.last, err = readBinding(w.git, lastName)
 	return w, err
+}
+
+// openForUse is openWorkspace for a task to which the record gives the workspace. It moves a file
+// of a binding that cannot be understood out of the way, and reports whether one was the binding.
+func (p *Pool) openForUse(ctx context.Context, s Slot) (w *workspace, lost bool, err error) {
+	for {
+		w, err = p.openWorkspace(ctx, s)
+		var damaged *damagedError
+		if !errors.As(err, &damaged) || p.Holds == nil {
+			return w, lost, err
+		}
+		if err := os.Rename(damaged.path, damaged.path+".damaged"); err != nil {
+			return nil, lost, fmt.Errorf("move %s aside: %w", damaged.path, err)
+		}
+		w.reportNote("the marker of workspace %s could not be read: it is %s.damaged now", w.Name, damaged.path)
+		lost = lost || filepath.Base(damaged.path) == bindingName
+	}
 }
 
 // baseCommit returns the commit of the default branch.
@@ -105,7 +122,7 @@ func (p *Pool) acquireSlot(ctx context.Context, s Slot, has bool) error {
 		return err
 	}
 	defer p.locks.Lock(s.Name)()
-	w, err := p.openWorkspace(ctx, s)
+	w, _, err := p.openForUse(ctx, s)
 	if err != nil {
 		return err
 	}

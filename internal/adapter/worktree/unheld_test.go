@@ -94,6 +94,44 @@ func TestAcquireOfAnUnheldSlotCanBeRepeated(t *testing.T) {
 	}
 }
 
+// A marker that cannot be read keeps nobody from the slot: the record says whose it is.
+func TestAMarkerThatIsDamaged(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{"empty": "", "damaged": "{\"task\"", "without a task": "{}"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.Holds = func(task.ID, string) (bool, error) { return false, nil }
+			first, second := b.slot(1), b.slot(2)
+			dir := b.acquire(first)
+			write(t, dir, "f", "changed")
+			write(t, b.admin(first.Name), bindingName, text)
+			check(t, b.SyncTaskFile(context.Background(), first))
+			if content(t, dir, "f") != "changed" {
+				t.Error("the work is gone")
+			}
+			write(t, b.admin(first.Name), bindingName, text)
+			notes := noted(&first)
+			ref := b.release(first)
+			if !strings.HasPrefix(ref, "refs/orange/salvage/"+string(first.Task)+"/") || b.salvaged(ref, "f") != "changed" {
+				t.Errorf("salvage %q", ref)
+			}
+			if told := strings.Join(*notes, "\n"); !strings.Contains(told, bindingName+".damaged") {
+				t.Errorf("a person is told %q", told)
+			}
+			b.isClear(first.Name)
+			write(t, b.admin(first.Name), bindingName, text)
+			write(t, b.admin(first.Name), lastName, text)
+			write(t, dir, "f", "later")
+			b.acquire(second)
+			b.isReady(second)
+			if got := b.salvaged("refs/orange/salvage/p--1/1", "f"); got != "later" {
+				t.Errorf("kept %q", got)
+			}
+		})
+	}
+}
+
 // The record decides for gc and for workspaces that are made in advance too.
 func TestMarkersOfTasksThatHoldNothing(t *testing.T) {
 	t.Parallel()
