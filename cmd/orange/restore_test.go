@@ -390,3 +390,32 @@ func TestATaskOfARepositoryThatIsAwayIsImportedLater(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A person whose store is lost may move the data folder away and begin with an empty one. The workspaces of tasks that
+// nobody knows any more are free, and what only git's entry of a worktree had is kept.
+func TestAnEmptyDataFolderGetsTheWorkspacesOfALostOne(t *testing.T) {
+	t.Parallel()
+	s := openEnv(t, "headless", "--pool-size", "1")
+	lost := s.create("feature", planner)
+	dir := s.workspace(s.reaches(lost, "working"))
+	s.orange("pause")
+	check(t, endAttempts(s.program, s.home))
+	s.orange("stop")
+	check(t, os.WriteFile(filepath.Join(dir, "staged.txt"), []byte("x\n"), 0o600))
+	s.git(dir, "add", "staged.txt")
+	check(t, os.Remove(storePath(s.home)))
+	s.refused("or move "+s.home+" away to begin with an empty one", "task", "list")
+	check(t, os.Rename(s.home, s.home+".away"))
+	s.orange("project", "add", s.repo, "--pool-size", "1")
+	id := s.create("other", planner)
+	s.reaches(id, "working")
+	if told := s.orange("task", "history", string(id)); !strings.Contains(told, "that of task "+string(lost)+", which does not hold it") {
+		t.Errorf("nobody is told:\n%s", told)
+	}
+	if text := s.git(s.repo, "show", "refs/orange/salvage/"+string(lost)+"/1:staged.txt"); text != "x" {
+		t.Errorf("kept %q", text)
+	}
+	if text, err := os.ReadFile(filepath.Join(s.home+".away", "workspaces", "shop--1", "staged.txt")); err != nil || string(text) != "x\n" {
+		t.Errorf("the files that were moved away: %q, %v", text, err)
+	}
+}

@@ -72,6 +72,7 @@ func New(o Parts) (*Host, error) {
 		Parts: o, Watcher: filewatch.New(), pool: worktree.New(filepath.Join(o.Home, "workspaces"), o.Git), exclude: harness.ExcludedPaths(),
 		Folders: Folders{Dir: taskdir.New(TasksFolder(o.Home)), attempts: o.Data.Attempts},
 	}
+	h.pool.Holds = h.holdsWorkspace
 	if o.Recording {
 		return h, nil
 	}

@@ -28,6 +28,12 @@ func (h *Host) poolSlot(t *task.Task, name string) (worktree.Slot, error) {
 	}, nil
 }
 
+// holdsWorkspace reports whether a task holds a workspace, according to its record.
+func (h *Host) holdsWorkspace(id task.ID, workspace string) (bool, error) {
+	t, known, err := h.Task(id)
+	return known && !t.Deleted && t.Workspace == workspace, err
+}
+
 // notedSlot is poolSlot with a Note that logs what a person should know. The function note returns these texts
 // as one.
 func (h *Host) notedSlot(t *task.Task, name string) (s worktree.Slot, note func() string, err error) {

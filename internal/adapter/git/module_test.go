@@ -314,7 +314,7 @@ func TestForgetKeepsWhatIsLeft(t *testing.T) {
 			if err := os.RemoveAll(dir); err != nil {
 				t.Fatal(err)
 			}
-			ref, err := New().ForgetWorktree(context.Background(), root, dir, "task1")
+			ref, _, err := New().ForgetWorktree(context.Background(), root, dir, "task1")
 			if err != nil || ref == "" || pathExists(root, ".git/worktrees/w") {
 				t.Fatalf("got %q, %v", ref, err)
 			}
@@ -376,7 +376,7 @@ func TestForgetMovesADamagedSubmodule(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	ref, err := New().ForgetWorktree(context.Background(), root, dir, "task1")
+	ref, _, err := New().ForgetWorktree(context.Background(), root, dir, "task1")
 	if err != nil || pathExists(root, ".git/worktrees/w") {
 		t.Fatalf("got %q, %v", ref, err)
 	}

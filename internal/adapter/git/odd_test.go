@@ -373,10 +373,6 @@ func TestALockIsNamed(t *testing.T) {
 	if err := New().SwitchBranch(ctx, dir, "x", "main"); err != nil {
 		t.Error(err)
 	}
-	write(t, root, ".git/refs/orange/salvage/task2/1.lock", "")
-	write(t, dir, "f", "2")
-	_, err = New().SalvageWork(ctx, dir, "task2")
-	wantError(t, err, "refs/orange/salvage/task2/1.lock")
 	write(t, root, ".git/config.lock", "")
 	_, err = New().run(ctx, root, "config", "a.b", "c")
 	wantError(t, err, filepath.Join(root, ".git/config.lock"))

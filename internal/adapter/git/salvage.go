@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -308,21 +309,27 @@ func (g *Git) commitTree(ctx context.Context, dir, tree string, parents []string
 	return g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: append(args, tree), env: env, input: message})
 }
 
-// writeSalvageRef creates the next salvage ref for name.
+// writeSalvageRef creates the next salvage ref for name. It passes over a number whose ref is
+// locked: the lock may be one that a killed git has left.
 func (g *Git) writeSalvageRef(ctx context.Context, dir, name, commit string) (string, error) {
-	for {
+	for locked := 0; ; {
 		numbers, err := g.keptNumbers(ctx, dir, name)
 		if err != nil {
 			return "", err
 		}
-		next := 1
+		next := locked + 1
 		if len(numbers) > 0 {
-			next = slices.Max(numbers) + 1
+			next = max(next, slices.Max(numbers)+1)
 		}
 		ref := salvageRefs + name + "/" + strconv.Itoa(next)
 		_, err = g.runCall(ctx, call{dir: dir, config: quietConfig[:], args: []string{"update-ref", "--stdin"}, input: "create " + ref + " " + commit + "\n"})
 		if err == nil {
 			return ref, nil
+		}
+		var lock *LockError
+		if errors.As(err, &lock) && strings.HasSuffix(lock.Path, "/"+ref+".lock") {
+			locked = next
+			continue
 		}
 		if after, listErr := g.keptNumbers(ctx, dir, name); listErr != nil || !slices.Contains(after, next) {
 			return "", err

@@ -13,6 +13,28 @@ import (
 
 // Whatever is in a worktree and in no commit is at the salvage ref, and the worktree is as
 // its HEAD afterwards.
+// A lock that a killed git has left on a salvage ref keeps nothing from being saved: the next number is free.
+func TestSalvageTakesTheNextNumber(t *testing.T) {
+	t.Parallel()
+	root := repository(t)
+	commitFile(t, root, "f", "0")
+	dir := worktreeOf(t, root)
+	ctx := context.Background()
+	refs := filepath.Join(root, ".git/refs/orange/salvage/task1")
+	write(t, refs, "1.lock", "")
+	write(t, refs, "2.lock", "")
+	for _, want := range []string{"3", "4"} {
+		write(t, dir, "f", want)
+		ref, err := New().SalvageWork(ctx, dir, "task1")
+		if err != nil || ref != "refs/orange/salvage/task1/"+want || salvaged(t, root, ref, "f") != want {
+			t.Errorf("got %q, %v", ref, err)
+		}
+	}
+	if !pathExists(refs, "1.lock") {
+		t.Error("the lock is gone")
+	}
+}
+
 func TestSalvageAndClean(t *testing.T) {
 	t.Parallel()
 	type situation struct{ root, dir string }

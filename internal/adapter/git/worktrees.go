@@ -207,26 +207,28 @@ func (g *Git) noneLeft(ctx context.Context, path string, l layout) error {
 
 // ForgetWorktree removes the registration of a worktree whose folder no longer exists. Before,
 // it saves under a salvage ref for name the commits that only the worktree's HEAD reached, what
-// was staged, what an operation in progress holds, and the commits of its submodules.
-func (g *Git) ForgetWorktree(ctx context.Context, root, path, name string) (ref string, err error) {
+// was staged, what an operation in progress holds, and the commits of its submodules. If git
+// cannot read the worktree's administrative folder, ForgetWorktree moves the folder to where the
+// salvage says, and returns that place.
+func (g *Git) ForgetWorktree(ctx context.Context, root, path, name string) (ref, moved string, err error) {
 	r, err := g.findRegistration(ctx, root, path)
 	if err != nil || r.git == "" {
-		return "", err
+		return "", "", err
 	}
 	if _, err := os.Lstat(r.path); err == nil {
-		return "", fmt.Errorf("forget the worktree %s: it exists", path)
+		return "", "", fmt.Errorf("forget the worktree %s: it exists", path)
 	}
 	if r.locked != "" {
-		return "", fmt.Errorf("the worktree %s does not exist and is locked (%s): bring it back, or run git -C %s worktree unlock %s", path, makePrintable(strings.TrimSpace(r.locked)), root, path)
+		return "", "", fmt.Errorf("the worktree %s does not exist and is locked (%s): bring it back, or run git -C %s worktree unlock %s", path, makePrintable(strings.TrimSpace(r.locked)), root, path)
 	}
-	ref, err = g.salvageGone(ctx, root, r, name)
-	if err == nil {
+	ref, moved, err = g.salvageGone(ctx, root, r, name)
+	if err == nil && moved == "" {
 		_, err = g.runQuietly(ctx, root, "worktree", "remove", r.path)
 	}
 	if err != nil {
-		return ref, fmt.Errorf("forget the worktree %s: %w", path, err)
+		return ref, moved, fmt.Errorf("forget the worktree %s: %w", path, err)
 	}
-	return ref, nil
+	return ref, moved, nil
 }
 
 // inGitDir runs a command for an administrative folder whose working tree does not exist or
@@ -235,24 +237,35 @@ func (g *Git) inGitDir(ctx context.Context, gitDir string, args ...string) (stri
 	return g.runCall(ctx, call{dir: gitDir, config: quietConfig[:], args: args, env: []string{"GIT_DIR=" + gitDir}, timeout: checkoutTimeout})
 }
 
-// salvageGone is SalvageWork for a worktree whose folder no longer exists.
-func (g *Git) salvageGone(ctx context.Context, root string, r registration, name string) (string, error) {
+// salvageGone is SalvageWork for a worktree whose folder no longer exists. It moves an
+// administrative folder that git cannot read, because a retry would not help.
+func (g *Git) salvageGone(ctx context.Context, root string, r registration, name string) (ref, moved string, err error) {
 	common, err := g.commonDir(ctx, root)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	l := layout{git: r.git, common: common}
 	submodules, err := g.keepModules(ctx, l, r.path, name, false)
-	var refused *exitError
-	if errors.As(err, &refused) { // a repository is damaged, and a retry would not help
+	if isRefusal(err) { // a repository is damaged
 		submodules, err = g.moveModules(ctx, l, r.path, name)
 	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
+	notes := submoduleNotes(submodules, common)
 	s, err := g.surveyGone(ctx, root, l)
-	if err != nil {
-		return "", err
+	if err == nil {
+		ref, err = g.keepSurvey(ctx, root, name, s, notes)
 	}
-	return g.keepSurvey(ctx, root, name, s, submoduleNotes(submodules, common))
+	if isRefusal(err) {
+		return g.moveEntry(ctx, root, l, name, notes)
+	}
+	return ref, "", err
+}
+
+// isRefusal reports whether a git command ran to its end and failed. The same command would fail
+// again.
+func isRefusal(err error) bool {
+	var refused *exitError
+	return errors.As(err, &refused) && refused.signal == 0
 }

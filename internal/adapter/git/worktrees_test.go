@@ -125,7 +125,7 @@ func TestForget(t *testing.T) {
 	gone := worktreeOf(t, root)
 	commitFile(t, dir, "lost", "l")
 	ctx := context.Background()
-	_, err := New().ForgetWorktree(ctx, root, dir, "task1")
+	_, _, err := New().ForgetWorktree(ctx, root, dir, "task1")
 	wantError(t, err, "it exists")
 	for _, d := range []string{dir, gone} {
 		if err := os.RemoveAll(d); err != nil {
@@ -133,7 +133,7 @@ func TestForget(t *testing.T) {
 		}
 	}
 	wantError(t, New().AddWorktree(ctx, root, dir, "main"), "still registered")
-	ref, err := New().ForgetWorktree(ctx, root, dir, "task1")
+	ref, _, err := New().ForgetWorktree(ctx, root, dir, "task1")
 	if err != nil || salvaged(t, root, ref, "lost") != "l" {
 		t.Fatalf("got %q, %v", ref, err)
 	}
@@ -143,11 +143,11 @@ func TestForget(t *testing.T) {
 	if admin, _ := New().RegisteredDir(ctx, root, gone); admin == "" {
 		t.Error("another one was forgotten, too")
 	}
-	if ref, err := New().ForgetWorktree(ctx, root, dir, "task1"); ref != "" || err != nil {
+	if ref, _, err := New().ForgetWorktree(ctx, root, dir, "task1"); ref != "" || err != nil {
 		t.Errorf("again: %q, %v", ref, err)
 	}
 	do(t, root, "worktree", "lock", "--reason", "on a stick", gone)
-	_, err = New().ForgetWorktree(ctx, root, gone, "task1")
+	_, _, err = New().ForgetWorktree(ctx, root, gone, "task1")
 	wantError(t, err, "on a stick")
 }
 

@@ -3,6 +3,7 @@ package shim
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
@@ -125,10 +126,14 @@ func outsideEnv(env []string) []string {
 	})
 }
 
-// wakeServer runs the wake command if no server responds. The command is detached and not waited for, because the shim
+// wakeServer runs the wake command if no server responds. It runs nothing if the folder of the attempt is gone: the data
+// folder was moved or removed, and a server would begin an empty one in its place. The command is detached and not waited for, because the shim
 // exits.
 func (a *shim) wakeServer() error {
 	if len(a.wake) == 0 {
+		return nil
+	}
+	if _, err := os.Stat(string(a.folder)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if a.socket != "" {

@@ -577,6 +577,51 @@ func TestTheServerIsWokenIfItDoesNotAnswer(t *testing.T) {
 	}
 }
 
+// A shim whose data folder was moved away starts no server, which would begin an empty one at the old place.
+func TestAShimWhoseFolderWasMovedWakesNoServer(t *testing.T) {
+	s := newEnv(t)
+	o := s.orders("read x <$DIR/go")
+	if err := syscall.Mkfifo(s.dir+"/go", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o.Wake, o.Socket = []string{"true"}, s.dir+"/socket"
+	l, err := net.Listen("unix", o.Socket) // a shim that would wake a server asks first whether one answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s.start(o)
+	exits := s.watch()
+	at := s.state().Started.Shim
+	if err := os.Rename(string(s.folder), string(s.folder)+".away"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(s.dir+"/go", []byte("x\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	receive(t, exits)
+	wait.Until(t, "the shim has left", func() bool { return syscall.Kill(at.PID, 0) != nil })
+	own, err := net.Dial("unix", o.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer own.Close()
+	if _, err := own.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	first, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Close()
+	if n, err := first.Read(make([]byte, 1)); n != 1 {
+		t.Errorf("the shim asked for a server: %v", err)
+	}
+	if _, err := os.Stat(string(s.folder)); err == nil {
+		t.Error("the folder was made again")
+	}
+}
+
 func TestAnAttemptWhoseRecordsAreRemovedIsOver(t *testing.T) {
 	s := newEnv(t)
 	s.start(s.orders("exec sleep 1000"))

@@ -32,10 +32,27 @@ func (p *Pool) openWorkspace(ctx context.Context, s Slot) (*workspace, error) {
 		return nil, err
 	}
 	if w.now, err = readBinding(w.git, bindingName); err != nil {
-		return nil, err
+		return w, err
 	}
 	w.last, err = readBinding(w.git, lastName)
 	return w, err
+}
+
+// openForUse is openWorkspace for a task to which the record gives the workspace. It moves a file
+// of a binding that cannot be understood out of the way, and reports whether one was the binding.
+func (p *Pool) openForUse(ctx context.Context, s Slot) (w *workspace, lost bool, err error) {
+	for {
+		w, err = p.openWorkspace(ctx, s)
+		var damaged *damagedError
+		if !errors.As(err, &damaged) || p.Holds == nil {
+			return w, lost, err
+		}
+		if err := os.Rename(damaged.path, damaged.path+".damaged"); err != nil {
+			return nil, lost, fmt.Errorf("move %s aside: %w", damaged.path, err)
+		}
+		w.reportNote("the marker of workspace %s could not be read: it is %s.damaged now", w.Name, damaged.path)
+		lost = lost || filepath.Base(damaged.path) == bindingName
+	}
 }
 
 // baseCommit returns the commit of the default branch.
@@ -49,6 +66,30 @@ func (w *workspace) baseCommit(ctx context.Context) (commit string, err error) {
 func (w *workspace) exists() bool {
 	_, err := os.Lstat(w.path)
 	return err == nil
+}
+
+// isHeld reports whether the task that the marker names holds the workspace. The marker may name a
+// task that does not: the store was lost or restored, or the task is over.
+func (w *workspace) isHeld() (bool, error) {
+	if w.now.Task == "" || w.pool.Holds == nil {
+		return w.now.Task != "", nil
+	}
+	held, err := w.pool.Holds(w.now.Task, w.Name)
+	if err != nil {
+		return false, fmt.Errorf("find out whether task %s holds workspace %s: %w", w.now.Task, w.Name, err)
+	}
+	return held, nil
+}
+
+// retireUnheld turns the binding of a task that does not hold the workspace into the last one, so
+// that what the task left is saved under its id.
+func (w *workspace) retireUnheld() error {
+	if err := retireBinding(w.git); err != nil {
+		return fmt.Errorf("free workspace %s from task %s, which does not hold it: %w", w.Name, w.now.Task, err)
+	}
+	w.reportNote("workspace %s was marked as that of task %s, which does not hold it: what that task left there is kept under its id: see orange workspace salvage and orange workspace gc", w.Name, w.now.Task)
+	w.last, w.now = w.now, binding{}
+	return nil
 }
 
 // salvageName returns the name under which leftovers are saved: that of the task that left
@@ -72,7 +113,7 @@ func (w *workspace) earlierSalvageName() string {
 // Acquire makes the workspace ready for the task: it creates the worktree if there is none,
 // saves what an earlier task has left, binds the workspace, checks out the branch, and adds
 // TASK.md and the files that the project wants copied. It runs the setup command last. It never
-// takes over a workspace that is bound to another task.
+// takes over a workspace that another task holds.
 func (p *Pool) Acquire(ctx context.Context, s Slot) error { return p.acquireSlot(ctx, s, false) }
 
 // acquireSlot is Acquire, or SyncTaskFile if the task already has the workspace.
@@ -81,12 +122,22 @@ func (p *Pool) acquireSlot(ctx context.Context, s Slot, has bool) error {
 		return err
 	}
 	defer p.locks.Lock(s.Name)()
-	w, err := p.openWorkspace(ctx, s)
+	w, _, err := p.openForUse(ctx, s)
 	if err != nil {
 		return err
 	}
 	if w.now.Task != "" && w.now.Task != s.Task {
-		return fmt.Errorf("workspace %s is bound to task %s: finish or cancel that task first", s.Name, w.now.Task)
+		held, err := w.isHeld()
+		if err != nil {
+			return err
+		}
+		if held {
+			return fmt.Errorf("workspace %s is bound to task %s: finish or cancel that task first", s.Name, w.now.Task)
+		}
+		if err := w.retireUnheld(); err != nil {
+			return err
+		}
+		has = false // what is there is not the work of the task
 	}
 	if err := w.removeObstacles(ctx); err != nil {
 		return err
@@ -159,7 +210,11 @@ func (p *Pool) makeWorkspace(ctx context.Context, s Slot) error {
 	if err != nil || w.isAttached(ctx) {
 		return err
 	}
-	if w.now.Task != "" {
+	held, err := w.isHeld()
+	if err != nil {
+		return err
+	}
+	if held {
 		return fmt.Errorf("workspace %s is gone and bound to task %s: Orange makes it again when the task needs it", s.Name, w.now.Task)
 	}
 	return w.makeWorktree(ctx)
@@ -180,7 +235,7 @@ func (w *workspace) makeWorktree(ctx context.Context) error {
 		return err
 	}
 	if w.git != "" {
-		if _, err := w.pool.git.ForgetWorktree(ctx, w.Project.Path, w.path, w.salvageName()); err != nil {
+		if _, err := w.forgetWorktree(ctx); err != nil {
 			return err
 		}
 		w.now = binding{}

@@ -41,16 +41,27 @@ func readBinding(gitDir, name string) (binding, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return b, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(text, &b)
+	if err != nil {
+		return b, fmt.Errorf("read %s: %w", path, err)
 	}
-	if err == nil && !b.Task.IsValid() {
+	if err = json.Unmarshal(text, &b); err == nil && !b.Task.IsValid() {
 		err = errors.New("it names no task")
 	}
 	if err != nil {
-		return binding{}, fmt.Errorf("read %s: %w: remove the file if no task uses the workspace", path, err)
+		return binding{}, &damagedError{path: path, err: err}
 	}
 	return b, nil
+}
+
+// A damagedError is about a file of a binding that cannot be understood.
+type damagedError struct {
+	path string
+	err  error
+}
+
+// Error implements error.
+func (e *damagedError) Error() string {
+	return fmt.Sprintf("read %s: %v: remove the file if no task uses the workspace", e.path, e.err)
 }
 
 func (b binding) write(gitDir string) error {

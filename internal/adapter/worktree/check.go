@@ -71,7 +71,7 @@ func (w *workspace) restoreBranch(ctx context.Context) (ready bool, err error) {
 		}
 		w.reportNote("workspace %s was not on branch %s and was switched back", w.Name, w.Branch)
 	}
-	return true, w.restoreLink()
+	return true, w.healLink()
 }
 
 // reattachFolder turns the folder in which the task has worked back into a worktree.
@@ -99,7 +99,21 @@ func (w *workspace) giveUp(ctx context.Context, why error) (salvage string, err 
 	if err := w.moveFolder(fmt.Sprintf("cannot be cleared (%v)", why)); err != nil {
 		return "", err
 	}
-	return w.pool.git.ForgetWorktree(ctx, w.Project.Path, w.path, w.salvageName())
+	return w.forgetWorktree(ctx)
+}
+
+// forgetWorktree removes the registration of a worktree whose folder is gone, and reports where its
+// entry is kept if git could not read it.
+func (w *workspace) forgetWorktree(ctx context.Context) (salvage string, err error) {
+	keeper := w.salvageName()
+	salvage, moved, err := w.pool.git.ForgetWorktree(ctx, w.Project.Path, w.path, keeper)
+	if moved != "" {
+		w.reportNote("git could not read its entry of workspace %s: it was moved to %s and is kept there", w.Name, moved)
+		if w.Aside != nil && keeper == string(w.Task) {
+			w.Aside(moved)
+		}
+	}
+	return salvage, err
 }
 
 // gitRefused reports whether a git command ran to its end and failed, for example because a

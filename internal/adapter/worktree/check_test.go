@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"orange/internal/core/task"
@@ -91,6 +92,11 @@ func TestRepair(t *testing.T) {
 			b.project.Path += ".new"
 			s.Project = b.project
 		}, none, "registered again", map[string]string{"f": "changed"}},
+		"a folder in the place of TASK.md": {func(b *env, s *Slot, dir string) {
+			remove(b.t, dir, TaskFileName)
+			write(b.t, dir, TaskFileName+"/notes", "n")
+			write(b.t, dir, "f", "changed")
+		}, "", "which is not a file, was moved to", map[string]string{"f": "changed", "aside/" + TaskFileName + "/notes": "n"}},
 		"on another branch": {func(b *env, s *Slot, dir string) { do(b.t, dir, "switch", "-q", "-c", "other") }, "is on branch other instead of task/1", "switched back", nil},
 		"on no branch":      {func(b *env, s *Slot, dir string) { do(b.t, dir, "switch", "-q", "--detach") }, "is on no branch", "switched back", nil},
 		"in the middle of a rebase": {func(b *env, s *Slot, dir string) {
@@ -213,7 +219,21 @@ func TestReleaseFreesTheSlot(t *testing.T) {
 		aside   map[string]string
 		folder  bool // all of it is set aside, nothing is salvaged
 	}{
-		"a stale index lock":   {func(t *testing.T, b *env, dir string) { write(t, b.admin("p--1"), "index.lock", "") }, "index.lock", nil, false},
+		"a stale index lock": {func(t *testing.T, b *env, dir string) { write(t, b.admin("p--1"), "index.lock", "") }, "index.lock", nil, false},
+		"an empty index":     {func(t *testing.T, b *env, dir string) { write(t, b.admin("p--1"), "index", "") }, ".git/orange/" + string(id(1)) + "-", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
+		"a damaged index": {func(t *testing.T, b *env, dir string) {
+			write(t, b.admin("p--1"), "index", "garbage that is longer than the header of an index")
+		}, "could not read", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
+		"an empty HEAD":  {func(t *testing.T, b *env, dir string) { write(t, b.admin("p--1"), "HEAD", "") }, "could not read", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
+		"a damaged HEAD": {func(t *testing.T, b *env, dir string) { write(t, b.admin("p--1"), "HEAD", "\x00\x00\x00\x00") }, "could not read", map[string]string{"folder/f": "changed", "folder/new": "n"}, true},
+		"a folder in the place of TASK.md": {func(t *testing.T, b *env, dir string) {
+			remove(t, dir, TaskFileName)
+			write(t, dir, TaskFileName+"/notes", "n")
+		}, "which is not a file, was moved to", map[string]string{TaskFileName + "/notes": "n"}, false},
+		"a pipe in the place of TASK.md": {func(t *testing.T, b *env, dir string) {
+			remove(t, dir, TaskFileName)
+			check(t, syscall.Mkfifo(filepath.Join(dir, TaskFileName), 0o600))
+		}, "which is not a file, was moved to", nil, false},
 		"a stale lock of HEAD": {func(t *testing.T, b *env, dir string) { write(t, b.admin("p--1"), "HEAD.lock", "") }, "HEAD.lock", nil, false},
 		"a repository without work": {func(t *testing.T, _ *env, dir string) {
 			do(t, dir, "init", "-q", "inner")
@@ -275,6 +295,52 @@ func TestReleaseFreesTheSlot(t *testing.T) {
 			}
 			b.acquire(b.slot(2))
 			b.isReady(b.slot(2))
+		})
+	}
+}
+
+// A damaged entry keeps nobody from a free workspace either, and commits on no branch are kept.
+func TestAcquireOfAFreeWorkspaceWithADamagedEntry(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(t *testing.T, b *env, dir string){
+		"an empty index": func(t *testing.T, b *env, _ string) { write(t, b.admin("p--1"), "index", "") },
+		"an empty HEAD":  func(t *testing.T, b *env, _ string) { write(t, b.admin("p--1"), "HEAD", "") },
+		"an empty index of a worktree that is gone": func(t *testing.T, b *env, dir string) {
+			write(t, b.admin("p--1"), "index", "")
+			check(t, os.RemoveAll(dir))
+		},
+		"an empty HEAD of a worktree that is gone": func(t *testing.T, b *env, dir string) {
+			write(t, b.admin("p--1"), "HEAD", "")
+			check(t, os.RemoveAll(dir))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			first := b.slot(1)
+			dir := b.acquire(first)
+			b.release(first)
+			commitFile(t, dir, "late", "l")
+			write(t, dir, "new", "n")
+			gone := strings.Contains(name, "gone")
+			damage(t, b, dir)
+			second := b.slot(2)
+			notes := noted(&second)
+			b.acquire(second)
+			b.isReady(second)
+			if told := strings.Join(*notes, "\n"); !strings.Contains(told, "could not read its entry of workspace p--1") {
+				t.Errorf("a person is told %q", told)
+			}
+			if got := b.aside(1, "folder/new"); got != "n" && !gone {
+				t.Errorf("aside, new is %q", got)
+			}
+			if got := b.salvaged("refs/orange/salvage/"+string(first.Task)+"/1", "late"); got != "l" {
+				t.Errorf("the salvage has %q", got)
+			}
+			moved, err := filepath.Glob(filepath.Join(b.project.Path, ".git/orange", string(first.Task)+"-*", "worktree", "logs", "HEAD"))
+			if err != nil || len(moved) != 1 {
+				t.Errorf("moved: %q, %v", moved, err)
+			}
 		})
 	}
 }

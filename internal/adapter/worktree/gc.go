@@ -190,10 +190,13 @@ func (p *Pool) removeWorkspace(ctx context.Context, r *Removed, holder task.ID, 
 	if err != nil {
 		return err
 	}
+	held, err := w.isHeld()
 	switch {
+	case err != nil:
+		return err
 	case w.git == "":
 		return errors.New("it is not a worktree: move it away")
-	case w.now.Task != "":
+	case held:
 		return fmt.Errorf("its marker file binds it to task %s", w.now.Task)
 	}
 	if err := w.noRepository(); err != nil {

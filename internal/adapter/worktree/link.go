@@ -43,7 +43,7 @@ func (w *workspace) linkTaskFile(ctx context.Context) error {
 	if len(tracked) > 0 {
 		return fmt.Errorf("branch %s of project %s already tracks a file %s, where the task's file must be: rename it there (git mv) and try again", w.Branch, w.Project.Name, TaskFileName)
 	}
-	return w.restoreLink()
+	return w.healLink()
 }
 
 // restoreLink creates the link, whatever is in its place. It moves a regular file out of the
@@ -87,6 +87,19 @@ func (w *workspace) restoreLinkOnce(link, taken string) (done bool, err error) {
 		return false, os.Remove(link)
 	}
 	return false, errors.New("something other than a file is in its place; move it away")
+}
+
+// healLink is restoreLink while no agent works in the workspace. It sets aside a folder, a pipe or
+// anything else in the place of the link, which must not hold the workspace.
+func (w *workspace) healLink() error {
+	info, err := os.Lstat(filepath.Join(w.path, TaskFileName))
+	if err == nil && !w.Busy && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+		if err := w.setAside(string(w.Task), []string{TaskFileName}); err != nil {
+			return err
+		}
+		w.reportNote("%s in workspace %s, which is not a file, was moved to %s and is kept there", TaskFileName, w.Name, w.asideFolder(string(w.Task)))
+	}
+	return w.restoreLink()
 }
 
 // adoptEdit replaces the task's file with an edit.

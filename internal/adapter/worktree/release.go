@@ -21,9 +21,12 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 		return "", err
 	}
 	defer p.locks.Lock(s.Name)()
-	w, err := p.openWorkspace(ctx, s)
+	w, lost, err := p.openForUse(ctx, s)
 	if err != nil {
 		return "", err
+	}
+	if lost {
+		w.now.Task, w.now.Branch = s.Task, s.Branch
 	}
 	if w.now.Task == s.Task || w.now.Task == "" && (w.git == "" || w.last.Task == s.Task) {
 		defer w.reportAside()
@@ -52,7 +55,7 @@ func (p *Pool) Release(ctx context.Context, s Slot) (salvage string, err error) 
 	var teardown error
 	before := []step{
 		{"teardown", func() error { teardown = w.tearDown(ctx); return nil }},
-		{"heal", w.restoreLink},
+		{"heal", w.healLink},
 	}
 	after := []step{
 		{"unbind", w.releaseBinding},

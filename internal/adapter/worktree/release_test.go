@@ -221,20 +221,28 @@ func TestASubmoduleThatWasAddedIsKept(t *testing.T) {
 	b.isReady(b.slot(2))
 }
 
+// lockOpenly makes a lock as a git command does that is at work.
+func lockOpenly(t *testing.T, dir, name string) *os.File {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	check(t, err)
+	return f
+}
+
 func TestReleaseStopsWhereWorkCannotBeKept(t *testing.T) {
 	t.Parallel()
+	var work *os.File
 	for name, tc := range map[string]struct {
 		arrange, repair func(t *testing.T, b *env, dir string)
 		want            string
 	}{
-		"a lock of the salvage ref": {
+		"a git command that is at work": {
+			func(t *testing.T, b *env, dir string) { work = lockOpenly(t, b.admin("p--1"), "index.lock") },
 			func(t *testing.T, b *env, dir string) {
-				write(t, b.project.Path, ".git/refs/orange/salvage/"+string(id(1))+"/1.lock", "")
+				check(t, work.Close())
+				remove(t, b.admin("p--1"), "index.lock")
 			},
-			func(t *testing.T, b *env, dir string) {
-				remove(t, b.project.Path, ".git/refs/orange/salvage/"+string(id(1))+"/1.lock")
-			},
-			"1.lock exists",
+			"index.lock exists",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -82,8 +82,8 @@ type Keeper interface {
 	// name.
 	CleanWorktree(ctx context.Context, dir, name string) error
 	// ForgetWorktree is SalvageWork for a worktree whose folder is gone; it also removes the
-	// registration.
-	ForgetWorktree(ctx context.Context, root, path, name string) (string, error)
+	// registration. It returns the folder to which it moved an entry that git could not read, or "".
+	ForgetWorktree(ctx context.Context, root, path, name string) (ref, moved string, err error)
 }
 
 // Files finds which files git tracks and ignores.
@@ -117,12 +117,16 @@ type Slot struct {
 	Ours func(file string, text []byte) bool
 	Note func(text string) // receives messages for the user; may be nil
 	// Aside receives, at release, the folders with work of the task that git could not save: whole
-	// workspaces and repositories. It receives them again if the release is repeated. It may be nil.
+	// workspaces and repositories, and git's entries of worktrees. It receives them again if the release is repeated. It may be nil.
 	Aside func(folder string)
 }
 
 // Pool is the folder of all workspaces.
 type Pool struct {
+	// Holds reports whether a task holds a workspace, according to the record. A workspace whose
+	// marker names a task that does not hold it is free. If Holds is nil, the marker is right.
+	Holds func(id task.ID, workspace string) (bool, error)
+
 	root    string
 	git     Git
 	timeout time.Duration           // timeout of a setup or teardown command
