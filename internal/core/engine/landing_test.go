@@ -335,3 +335,82 @@ func TestACandidateIsCheckedWithoutAWorkspaceOfThePool(t *testing.T) {
 		t.Fatalf("%+v, %s, workspace %q", w.task.Landing, w.next(), w.task.Workspace)
 	}
 }
+
+// beingMerged is the present fact that the merge of the task is performed.
+func (w *world) beingMerged() *signal.Performing {
+	w.t.Helper()
+	return &signal.Performing{Effect: w.task.MergeEffect().ID, Target: "main"}
+}
+
+// A merge that is performed cannot be called back. What would drop it is refused, and everything else is decided as ever.
+func TestAMergeThatIsPerformedIsNotTakenBack(t *testing.T) {
+	const said = "the work is being merged into main at this moment: wait for it (orange task history 0123456789abcdefghijk), then decide"
+	person := func(verb string) signal.Signal {
+		return signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: verb, Note: "no"}
+	}
+	for name, tt := range map[string]struct {
+		begin   func(t *testing.T) *world
+		asks    signal.Signal
+		refused bool
+	}{
+		"it leaves the queue":                   {asks: person(engine.VerbUnland), refused: true},
+		"changes are requested":                 {asks: person(engine.RequestChanges), refused: true},
+		"it is cancelled":                       {asks: person("cancel"), refused: true},
+		"a person moves it":                     {asks: signal.Signal{Kind: signal.Request, Actor: task.Human, To: "working", Note: "no"}, refused: true},
+		"a person moves its issue":              {asks: signal.Signal{Kind: signal.Request, Actor: task.Tracker, To: "working", Note: "no"}, refused: true},
+		"it is completed":                       {asks: signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Complete, Evidence: []signal.Evidence{{Name: workflow.Merged, Holds: true, Base: "base", Head: "head"}}}, refused: true},
+		"a merge that the workflow asks for":    {begin: mergesByWorkflow, asks: person(engine.VerbUnland), refused: true},
+		"its candidate was checked":             {begin: mergesChecked, asks: person(engine.RequestChanges), refused: true},
+		"the branch is pushed":                  {asks: signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbPush}},
+		"the task is paused":                    {asks: signal.Signal{Kind: signal.Pause, Actor: task.Human}},
+		"a signal that nobody requests":         {asks: signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged, Evidence: []signal.Evidence{{Name: workflow.Merged, Holds: true, Base: "base", Head: "head"}}}},
+		"the pull request was closed meanwhile": {asks: signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRClosed, Evidence: []signal.Evidence{{Name: workflow.NothingLost, Holds: true}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begin := tt.begin
+			if begin == nil {
+				begin = func(t *testing.T) *world { return merges(t, nil) }
+			}
+			w := begin(t)
+			asks := tt.asks
+			asks.Performing = w.beingMerged()
+			if tt.refused {
+				w.refused(asks, said)
+			}
+			if !tt.refused {
+				w.must(asks)
+				w.decidedAgain()
+				return
+			}
+			asks.Performing = &signal.Performing{Effect: "another", Target: "main"}
+			w.must(asks)
+			if w.task.MergeEffect() != nil {
+				t.Errorf("%+v", w.task.Pending)
+			}
+			if tt.begin == nil {
+				w.decidedAgain()
+			}
+		})
+	}
+}
+
+// mergesByWorkflow is a task whose workflow requested the merge, although its journal does not say so.
+func mergesByWorkflow(t *testing.T) *world {
+	t.Helper()
+	w := merges(t, nil)
+	for i := range w.task.Pending {
+		if w.task.Pending[i].Do == workflow.MergeBranch {
+			w.task.Pending[i].By = task.ByState
+		}
+	}
+	return w
+}
+
+// mergesChecked is a task whose candidate has passed its checks, so that the target moves next.
+func mergesChecked(t *testing.T) *world {
+	t.Helper()
+	w := merges(t, twoChecks[:1])
+	w.lands(built)
+	w.checkEnds(task.CheckPassed)
+	return w
+}

@@ -88,6 +88,7 @@ type Signal struct {
 	Absent     []int           `json:"-"`                   // attempts that have no process now; used only by explanations
 	Lost       *Lost           `json:"lost,omitempty"`      // restore, import: what the store does not contain
 	Queue      task.QueuePlace `json:"-"`                   // the place in the landing queue; used only by explanations
+	Performing *Performing     `json:"-"`                   // request: the merge that is being performed, nil for none; it can only lead to a refusal, so it is never stored
 	PauseCause task.PauseCause `json:"-"`                   // pause: what caused it, "" for a request; only the server sets it
 	Rules      int             `json:"rules,omitempty"`     // the rules to decide by; see engine.Rules
 	Told       bool            `json:"told,omitempty"`      // hypothetical: every agent already knows of the move
@@ -100,6 +101,12 @@ type Signal struct {
 	Confirm string `json:"confirm,omitempty"` // the code that confirms a person's merge; never stored
 
 	Confirmed string `json:"confirmed,omitempty"` // the commit for which a person gave the correct code
+}
+
+// Performing is a merge that is being performed: its effect has begun, and its receipt is not decided yet.
+type Performing struct {
+	Effect string // its id
+	Target string // the branch that the work comes into
 }
 
 // Lost is what the folders of a task show beyond a restored store.

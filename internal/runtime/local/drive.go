@@ -141,6 +141,16 @@ func (r *Runtime) performNext(id task.ID) bool {
 			return false
 		}
 	}
+	if e.Do == workflow.MergeBranch {
+		defer r.landings.endMerge(id, e.ID)
+		if t, ok, err = r.beginMerge(id, e.ID); err != nil {
+			r.recheckLater(id, err)
+			return false
+		}
+		if !ok {
+			return true // see what is next now
+		}
+	}
 	done, err := r.performEffect(t, e)
 	switch {
 	case errors.Is(err, task.ErrClosing), err != nil && r.work.Err() != nil:
