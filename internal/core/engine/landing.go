@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -216,4 +217,19 @@ func (d *decider) keepPerformedMerge(v Verdict) Verdict {
 // awaitsMerge reports whether a task still wants the merge that an effect performs.
 func awaitsMerge(t *task.Task, effect string) bool {
 	return slices.ContainsFunc(t.Pending, func(p task.Effect) bool { return p.ID == effect && p.Do == workflow.MergeBranch && !p.GivenUp })
+}
+
+// recordLateMerge records a merge that brought the work into its target after a signal had dropped its effect. A person must
+// know of it, unless the record has the work as merged.
+func (d *decider) recordLateMerge(r *signal.Receipt) Verdict {
+	e := d.newEntry(journal.EffectDone)
+	e.Receipt, e.Tries, e.Reason = r, 1, workflow.MergeBranch
+	if c := r.Candidate; c != nil && !d.t.Landing.InProgress() {
+		e.Landing = &task.Landing{Candidate: *c, Checked: true, Outcome: task.Landed, Since: d.sig.At}
+	}
+	if d.t.Work == nil || !d.t.Work.Landed {
+		e.Attention = fmt.Sprintf("its branch was merged into %s as %.7s after the merge was taken back, and the task is %s: keep the work or revert it",
+			cmp.Or(r.Target, "its target"), r.Commit, d.t.Status)
+	}
+	return d.finishWith(e, Record)
 }

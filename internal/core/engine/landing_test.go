@@ -414,3 +414,47 @@ func mergesChecked(t *testing.T) *world {
 	w.checkEnds(task.CheckPassed)
 	return w
 }
+
+// What no request took back may land too late. The record says so: nobody else knows.
+func TestAMergeThatLandsAfterItWasDroppedIsRecorded(t *testing.T) {
+	cancel := signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "cancel"}
+	for name, tt := range map[string]struct {
+		then    signal.Signal
+		receipt signal.Receipt
+		want    string
+	}{
+		"the task is cancelled": {cancel, signal.Receipt{Commit: "0123456789abcdef"}, "its branch was merged into main as 0123456 after the merge was taken back, and the task is cancelled: keep the work or revert it"},
+		"the task is at work":   {signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.RequestChanges, Note: "no"}, signal.Receipt{Commit: "0123456789abcdef"}, "and the task is working: keep the work or revert it"},
+		"by a candidate":        {cancel, signal.Receipt{Commit: candidate.Commit, Candidate: candidate}, "merged into main as commit after"},
+		"the record knows it already": {signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Complete, Evidence: []signal.Evidence{
+			{Name: workflow.Merged, Holds: true, Base: "base", Head: "head"}}}, signal.Receipt{Commit: "0123456789abcdef"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := merges(t, nil)
+			r := tt.receipt
+			r.Effect, r.OK, r.Target = w.task.MergeEffect().ID, true, "main"
+			w.must(tt.then)
+			before := w.task.Status
+			e := w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &r}).Entries[0]
+			if e.Type != journal.EffectDone || e.Receipt.Commit != r.Commit || w.task.Status != before || !strings.Contains(w.task.Attention, tt.want) || (tt.want == "") != (w.task.Attention == "") {
+				t.Errorf("%+v, %q", e, w.task.Attention)
+			}
+			if r.Candidate != nil && (w.task.Landing == nil || !w.task.Landing.BringsHead(candidate.Head)) {
+				t.Errorf("%+v", w.task.Landing)
+			}
+			w.decidedAgain()
+		})
+	}
+}
+
+// A receipt that brought nothing into the target says nothing about a task that has moved on.
+func TestAReceiptThatMergedNothingIsRefusedAfterItsEffectWasDropped(t *testing.T) {
+	for name, r := range map[string]signal.Receipt{"an empty branch": {OK: true}, "a failure": {Error: "locked"}, "a candidate": built} {
+		t.Run(name, func(t *testing.T) {
+			w := merges(t, nil)
+			r.Effect = w.task.MergeEffect().ID
+			w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "cancel"})
+			w.refused(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &r}, "is not pending")
+		})
+	}
+}

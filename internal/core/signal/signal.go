@@ -296,6 +296,7 @@ type Receipt struct {
 	Salvage  string         `json:"salvage,omitempty"` // release_workspace: ref that holds uncommitted work
 	Aside    []string       `json:"aside,omitempty"`   // release_workspace: folders with work that git could not save
 	Commit   string         `json:"commit,omitempty"`  // merge_branch: the commit by which the work came into the default branch
+	Target   string         `json:"target,omitempty"`  // merge_branch, with Commit: the branch that the work came into; older journals do not contain it
 
 	Landing   string          `json:"landing,omitempty"`   // merge_branch: a step or the outcome of a landing; older journals do not contain it
 	Candidate *task.Candidate `json:"candidate,omitempty"` // merge_branch: what was built

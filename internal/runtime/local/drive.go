@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -181,6 +182,9 @@ func (r *Runtime) performNext(id task.ID) bool {
 			result.Conflict = &conflict.Conflict
 		}
 	}
+	if m := r.landings.performing(id); m != nil && result.Commit != "" {
+		result.Target = m.Target
+	}
 	accepted, _ := r.submitOwnSignal(id, signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &result})
 	return accepted
 }
@@ -244,7 +248,11 @@ func (r *Runtime) submitOwnSignal(id task.ID, sig signal.Signal) (accepted bool,
 		return false, err
 	}
 	if answer.Decision.Refused != "" {
-		r.Log.Debug("the engine refused a signal", "component", "local", "task", id, "kind", sig.Kind, "refused", answer.Decision.Refused)
+		level := slog.LevelDebug
+		if sig.Result != nil && sig.Result.Commit != "" { // the record does not say that the work was merged
+			level = slog.LevelWarn
+		}
+		r.Log.Log(r.ctx, level, "the engine refused a signal", "component", "local", "task", id, "kind", sig.Kind, "refused", answer.Decision.Refused)
 		return false, nil
 	}
 	return true, nil

@@ -3,12 +3,14 @@ package local_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -81,6 +83,18 @@ func (m *merging) ends(done local.EffectResult, err error) {
 	synctest.Wait()
 }
 
+// landings returns the entries that say that the work was merged.
+func (m *merging) landings() []journal.Entry {
+	m.t.Helper()
+	list, err := m.store.Journal(m.id, 0)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return slices.DeleteFunc(list, func(e journal.Entry) bool { return e.Receipt == nil || e.Receipt.Commit == "" })
+}
+
+var landed = local.EffectResult{Landed: "0123456789abcdef"}
+
 func TestAMergeIsNotTakenBackWhileItIsPerformed(t *testing.T) {
 	for _, verb := range []string{engine.VerbUnland, engine.RequestChanges, "cancel"} {
 		t.Run(verb, func(t *testing.T) {
@@ -118,6 +132,26 @@ func TestAMergeThatWaitsForItsTurnIsTakenBack(t *testing.T) {
 		m := newMerging(t, p)
 		if got := m.asks(engine.VerbUnland); got != "" || m.merge() != nil || m.count("merge") != 0 {
 			t.Errorf("refused: %q, %+v", got, m.did)
+		}
+		m.Close()
+	})
+}
+
+// A merge that a signal drops which nobody requests lands nevertheless, and the record says so.
+func TestAMergeThatLandsTooLateIsRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := newMerging(t, task.Project{})
+		closed := signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRClosed}
+		if got := m.submit(closed); got != "" {
+			t.Fatal(got)
+		}
+		if got := m.task(m.id); got.Status != "cancelled" || m.merge() != nil {
+			t.Fatalf("%s, %+v", got.Status, got.Pending)
+		}
+		m.ends(landed, nil)
+		const said = "its branch was merged into main as 0123456 after the merge was taken back, and the task is cancelled: keep the work or revert it"
+		if list, got := m.landings(), m.task(m.id); len(list) != 1 || list[0].Receipt.Commit != landed.Landed || got.Attention != said {
+			t.Errorf("%+v, %q", list, got.Attention)
 		}
 		m.Close()
 	})
