@@ -220,14 +220,14 @@ func awaitsMerge(t *task.Task, effect string) bool {
 }
 
 // recordLateMerge records a merge that brought the work into its target after a signal had dropped its effect. A person must
-// know of it, unless the record has the work as merged.
+// know of it, unless the task moved because of the merge, or the record has the work as merged.
 func (d *decider) recordLateMerge(r *signal.Receipt) Verdict {
 	e := d.newEntry(journal.EffectDone)
 	e.Receipt, e.Tries, e.Reason = r, 1, workflow.MergeBranch
 	if c := r.Candidate; c != nil && !d.t.Landing.InProgress() {
 		e.Landing = &task.Landing{Candidate: *c, Checked: true, Outcome: task.Landed, Since: d.sig.At}
 	}
-	if d.t.Work == nil || !d.t.Work.Landed {
+	if !r.Moved && (d.t.Work == nil || !d.t.Work.Landed) {
 		e.Attention = fmt.Sprintf("its branch was merged into %s as %.7s after the merge was taken back, and the task is %s: keep the work or revert it",
 			cmp.Or(r.Target, "its target"), r.Commit, d.t.Status)
 	}

@@ -423,9 +423,10 @@ func TestAMergeThatLandsAfterItWasDroppedIsRecorded(t *testing.T) {
 		receipt signal.Receipt
 		want    string
 	}{
-		"the task is cancelled": {cancel, signal.Receipt{Commit: "0123456789abcdef"}, "its branch was merged into main as 0123456 after the merge was taken back, and the task is cancelled: keep the work or revert it"},
-		"the task is at work":   {signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.RequestChanges, Note: "no"}, signal.Receipt{Commit: "0123456789abcdef"}, "and the task is working: keep the work or revert it"},
-		"by a candidate":        {cancel, signal.Receipt{Commit: candidate.Commit, Candidate: candidate}, "merged into main as commit after"},
+		"the task is cancelled":        {cancel, signal.Receipt{Commit: "0123456789abcdef"}, "its branch was merged into main as 0123456 after the merge was taken back, and the task is cancelled: keep the work or revert it"},
+		"the task is at work":          {signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.RequestChanges, Note: "no"}, signal.Receipt{Commit: "0123456789abcdef"}, "and the task is working: keep the work or revert it"},
+		"by a candidate":               {cancel, signal.Receipt{Commit: candidate.Commit, Candidate: candidate}, "merged into main as commit after"},
+		"the task moved because of it": {cancel, signal.Receipt{Commit: "0123456789abcdef", Moved: true}, ""},
 		"the record knows it already": {signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Complete, Evidence: []signal.Evidence{
 			{Name: workflow.Merged, Holds: true, Base: "base", Head: "head"}}}, signal.Receipt{Commit: "0123456789abcdef"}, ""},
 	} {

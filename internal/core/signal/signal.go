@@ -298,6 +298,7 @@ type Receipt struct {
 	Commit   string         `json:"commit,omitempty"`  // merge_branch: the commit by which the work came into the default branch
 	Target   string         `json:"target,omitempty"`  // merge_branch, with Commit: the branch that the work came into; older journals do not contain it
 
+	Moved     bool            `json:"moved,omitempty"`     // merge_branch, with Commit: the task moved because of it before this receipt, which dropped the effect
 	Landing   string          `json:"landing,omitempty"`   // merge_branch: a step or the outcome of a landing; older journals do not contain it
 	Candidate *task.Candidate `json:"candidate,omitempty"` // merge_branch: what was built
 	Reuse     bool            `json:"reuse,omitempty"`     // merge_branch: results of checks in the workspace count for the candidate if it has the same tree

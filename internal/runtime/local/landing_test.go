@@ -156,3 +156,41 @@ func TestAMergeThatLandsTooLateIsRecorded(t *testing.T) {
 		m.Close()
 	})
 }
+
+// A workflow may go on after a merge. The move drops the merge before its receipt, and nobody has to know.
+func TestAMergeThatMovesItsTaskToAnotherStateIsRecorded(t *testing.T) {
+	const deploys = `
+name: deploys
+version: 1
+describe: A branch is merged, then somebody deploys it.
+gates:
+  merged: {evidence: merged}
+states:
+  reviewing: {kind: human}
+  deploying: {kind: human}
+  done: {kind: terminal}
+edges:
+  - {from: new, to: reviewing, on: create, by: [human]}
+  - {from: reviewing, to: deploying, on: [{pr: merged}], by: [engine, tracker]}
+  - {from: reviewing, to: deploying, on: request, as: complete, by: [human], gate: merged}
+  - {from: deploying, to: done, on: request, as: complete, by: [human]}
+`
+	synctest.Test(t, func(t *testing.T) {
+		m := &merging{outcome: make(chan func() (local.EffectResult, error))}
+		m.env = newEnv(t, task.Project{Workflow: "deploys"}, func(o *local.RuntimeOptions) {
+			o.EvidenceSource = handedOver{}
+			o.Library = library(func(name string) (string, bool) { return deploys, name == "deploys" })
+		})
+		m.answer = func(task.Effect) (local.EffectResult, error) {
+			return local.EffectResult{Landed: landed.Landed, Event: signal.PRMerged}, nil
+		}
+		m.id = m.begin(signal.New{Branch: "b"}).ID
+		if got := m.asks(engine.VerbMerge); got != "" {
+			t.Fatal(got)
+		}
+		if list, got := m.landings(), m.task(m.id); len(list) != 1 || got.Status != "deploying" || got.Attention != "" || len(got.Pending) > 0 {
+			t.Errorf("%+v, %s, %q", list, got.Status, got.Attention)
+		}
+		m.Close()
+	})
+}
