@@ -172,5 +172,5 @@ func (r *Runtime) QueuePlace(id task.ID) task.QueuePlace {
 	}
 	q := l.queues[key]
 	at := slices.IndexFunc(q.waiting, func(p task.LandingPlace) bool { return p.ID == id })
-	return task.QueuePlace{Position: at + 1, Of: len(q.waiting)}
+	return task.QueuePlace{Position: at + 1, Of: len(q.waiting), Merging: l.performs[id].Target}
 }

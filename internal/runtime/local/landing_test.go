@@ -109,7 +109,13 @@ func TestAMergeIsNotTakenBackWhileItIsPerformed(t *testing.T) {
 						t.Errorf("%s is refused: %s", kind, got)
 					}
 				}
+				if got := m.QueuePlace(m.id).Merging; got != "main" {
+					t.Errorf("it is merged into %q", got)
+				}
 				m.ends(local.EffectResult{}, errors.New("the landing lock is held"))
+				if got := m.QueuePlace(m.id).Merging; got != "" {
+					t.Errorf("it waits, and is merged into %q", got)
+				}
 				if e := m.merge(); e == nil || e.Tries != 1 {
 					t.Fatalf("it is not tried again: %+v", e)
 				}
