@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -322,5 +323,46 @@ func TestAPoolInADeadlockIsReported(t *testing.T) {
 	s.orange("task", "merge", string(first))
 	if inbox := s.orange("inbox"); strings.Contains(inbox, "every workspace") {
 		t.Errorf("the inbox still has it:\n%s", inbox)
+	}
+}
+
+// A merge whose hook runs cannot be called back: Orange refuses to, and the work lands and finishes its task.
+func TestAMergeThatRunsIsNotTakenBack(t *testing.T) {
+	t.Parallel()
+	for name, command := range map[string][]string{
+		"the queue": {"land", "remove"}, "changes": {"task", "request-changes", "", "do it otherwise"}, "the task": {"task", "cancel", "--yes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := openEnv(t, "headless", "--workflow", "solo")
+			id := s.create("feature", hands("a.txt", "a"))
+			s.rests(id, "reviewing")
+			s.write("shop/other", "meanwhile\n")
+			s.git(s.repo, "add", "other")
+			s.git(s.repo, "commit", "-qm", "meanwhile") // so a merge commit is needed, and it runs a hook
+			before := s.git(s.repo, "rev-parse", "main")
+			hook := s.write("shop/.git/hooks/commit-msg", strings.ReplaceAll("#!/bin/sh\ntouch {dir}/ran\nuntil test -e {dir}/go; do sleep 0.02; done\n", "{dir}", s.dir))
+			check(t, os.Chmod(hook, 0o755))
+			s.orange("project", "update", "shop", "--trust-git")
+			s.orange("task", "merge", "--no-wait", string(id))
+			s.eventually("the hook runs", func() bool { return s.has("ran") })
+			hasAll(t, "the queue", s.orange("land", "list"), "its work is being merged into main")
+			hasAll(t, "why it waits", s.orange("task", "explain", string(id)), "its work is being merged into main")
+			args := slices.Clone(command)
+			if at := slices.Index(args, ""); at >= 0 {
+				args[at] = string(id)
+			} else {
+				args = append(args, string(id))
+			}
+			s.refused("the work is being merged into main at this moment: wait for it (orange task history "+string(id)+"), then decide", args...)
+			if got := s.task(id); got.Status != "reviewing" || s.git(s.repo, "rev-parse", "main") != before {
+				t.Errorf("%s, main moved", got.Status)
+			}
+			s.write("go", "")
+			if got := s.reaches(id, "done"); got.Attention != "" || s.git(s.repo, "show", "main:a.txt") != "a" {
+				t.Errorf("%q", got.Attention)
+			}
+			s.sound(id)
+		})
 	}
 }

@@ -63,7 +63,7 @@ func Decide(def *workflow.Definition, t *task.Task, sig signal.Signal) Decision 
 		return d.buildDecision(v)
 	}
 	d.resetForPerson()
-	return d.buildDecision(d.dispatchSignal())
+	return d.buildDecision(d.keepPerformedMerge(d.dispatchSignal()))
 }
 
 // decider is one run of Decide.

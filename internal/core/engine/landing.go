@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -185,8 +186,6 @@ func (d *decider) leaveLandingQueue() Verdict {
 		return d.refuse("only a person may take a task out of the landing queue")
 	case p == nil:
 		return d.refuse("the task is in no landing queue: see orange land list")
-	case d.t.Landing.InProgress() && d.t.Landing.Checked:
-		return d.refuse("the work is being merged: see orange task explain %s", d.t.ID)
 	}
 	e := d.newEntry(journal.LandingLeft)
 	e.Reason, e.Dropped = "a person took it out of the landing queue", []string{p.ID}
@@ -198,5 +197,39 @@ func (d *decider) leaveLandingQueue() Verdict {
 	}
 	pl := d.newPlan(&e)
 	pl.endCheck(&workflow.Edge{})
+	return d.finishWith(e, Record)
+}
+
+// keepPerformedMerge refuses a request that would take back a merge while it is performed: nothing can stop it any more. It
+// returns the verdict v of every other signal.
+func (d *decider) keepPerformedMerge(v Verdict) Verdict {
+	m := d.sig.Performing
+	if m == nil || d.sig.Kind != signal.Request || v == Refuse || !awaitsMerge(d.before, m.Effect) {
+		return v
+	}
+	if after, err := journal.Fold(*d.before, d.entries); err == nil && awaitsMerge(&after, m.Effect) {
+		return v
+	}
+	d.reasons = slices.DeleteFunc(d.reasons, func(r Reason) bool { return r.Rule == RuleEdge && r.OK }) // it is not taken
+	return d.refuse("the work is being merged into %s at this moment: wait for it (orange task history %s), then decide", m.Target, d.before.ID)
+}
+
+// awaitsMerge reports whether a task still wants the merge that an effect performs.
+func awaitsMerge(t *task.Task, effect string) bool {
+	return slices.ContainsFunc(t.Pending, func(p task.Effect) bool { return p.ID == effect && p.Do == workflow.MergeBranch && !p.GivenUp })
+}
+
+// recordLateMerge records a merge that brought the work into its target after a signal had dropped its effect. A person must
+// know of it, unless the task moved because of the merge, or the record has the work as merged.
+func (d *decider) recordLateMerge(r *signal.Receipt) Verdict {
+	e := d.newEntry(journal.EffectDone)
+	e.Receipt, e.Tries, e.Reason = r, 1, workflow.MergeBranch
+	if c := r.Candidate; c != nil && !d.t.Landing.InProgress() {
+		e.Landing = &task.Landing{Candidate: *c, Checked: true, Outcome: task.Landed, Since: d.sig.At}
+	}
+	if !r.Moved && (d.t.Work == nil || !d.t.Work.Landed) {
+		e.Attention = fmt.Sprintf("its branch was merged into %s as %.7s after the merge was taken back, and the task is %s: keep the work or revert it",
+			cmp.Or(r.Target, "its target"), r.Commit, d.t.Status)
+	}
 	return d.finishWith(e, Record)
 }

@@ -335,3 +335,127 @@ func TestACandidateIsCheckedWithoutAWorkspaceOfThePool(t *testing.T) {
 		t.Fatalf("%+v, %s, workspace %q", w.task.Landing, w.next(), w.task.Workspace)
 	}
 }
+
+// beingMerged is the present fact that the merge of the task is performed.
+func (w *world) beingMerged() *signal.Performing {
+	w.t.Helper()
+	return &signal.Performing{Effect: w.task.MergeEffect().ID, Target: "main"}
+}
+
+// A merge that is performed cannot be called back. What would drop it is refused, and everything else is decided as ever.
+func TestAMergeThatIsPerformedIsNotTakenBack(t *testing.T) {
+	const said = "the work is being merged into main at this moment: wait for it (orange task history 0123456789abcdefghijk), then decide"
+	person := func(verb string) signal.Signal {
+		return signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: verb, Note: "no"}
+	}
+	for name, tt := range map[string]struct {
+		begin   func(t *testing.T) *world
+		asks    signal.Signal
+		refused bool
+	}{
+		"it leaves the queue":                   {asks: person(engine.VerbUnland), refused: true},
+		"changes are requested":                 {asks: person(engine.RequestChanges), refused: true},
+		"it is cancelled":                       {asks: person("cancel"), refused: true},
+		"a person moves it":                     {asks: signal.Signal{Kind: signal.Request, Actor: task.Human, To: "working", Note: "no"}, refused: true},
+		"a person moves its issue":              {asks: signal.Signal{Kind: signal.Request, Actor: task.Tracker, To: "working", Note: "no"}, refused: true},
+		"it is completed":                       {asks: signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Complete, Evidence: []signal.Evidence{{Name: workflow.Merged, Holds: true, Base: "base", Head: "head"}}}, refused: true},
+		"a merge that the workflow asks for":    {begin: mergesByWorkflow, asks: person(engine.VerbUnland), refused: true},
+		"its candidate was checked":             {begin: mergesChecked, asks: person(engine.RequestChanges), refused: true},
+		"the branch is pushed":                  {asks: signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.VerbPush}},
+		"the task is paused":                    {asks: signal.Signal{Kind: signal.Pause, Actor: task.Human}},
+		"a signal that nobody requests":         {asks: signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRMerged, Evidence: []signal.Evidence{{Name: workflow.Merged, Holds: true, Base: "base", Head: "head"}}}},
+		"the pull request was closed meanwhile": {asks: signal.Signal{Kind: signal.Tracker, Actor: task.Tracker, Word: signal.PRClosed, Evidence: []signal.Evidence{{Name: workflow.NothingLost, Holds: true}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begin := tt.begin
+			if begin == nil {
+				begin = func(t *testing.T) *world { return merges(t, nil) }
+			}
+			w := begin(t)
+			asks := tt.asks
+			asks.Performing = w.beingMerged()
+			if tt.refused {
+				w.refused(asks, said)
+			}
+			if !tt.refused {
+				w.must(asks)
+				w.decidedAgain()
+				return
+			}
+			asks.Performing = &signal.Performing{Effect: "another", Target: "main"}
+			w.must(asks)
+			if w.task.MergeEffect() != nil {
+				t.Errorf("%+v", w.task.Pending)
+			}
+			if tt.begin == nil {
+				w.decidedAgain()
+			}
+		})
+	}
+}
+
+// mergesByWorkflow is a task whose workflow requested the merge, although its journal does not say so.
+func mergesByWorkflow(t *testing.T) *world {
+	t.Helper()
+	w := merges(t, nil)
+	for i := range w.task.Pending {
+		if w.task.Pending[i].Do == workflow.MergeBranch {
+			w.task.Pending[i].By = task.ByState
+		}
+	}
+	return w
+}
+
+// mergesChecked is a task whose candidate has passed its checks, so that the target moves next.
+func mergesChecked(t *testing.T) *world {
+	t.Helper()
+	w := merges(t, twoChecks[:1])
+	w.lands(built)
+	w.checkEnds(task.CheckPassed)
+	return w
+}
+
+// What no request took back may land too late. The record says so: nobody else knows.
+func TestAMergeThatLandsAfterItWasDroppedIsRecorded(t *testing.T) {
+	cancel := signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "cancel"}
+	for name, tt := range map[string]struct {
+		then    signal.Signal
+		receipt signal.Receipt
+		want    string
+	}{
+		"the task is cancelled":        {cancel, signal.Receipt{Commit: "0123456789abcdef"}, "its branch was merged into main as 0123456 after the merge was taken back, and the task is cancelled: keep the work or revert it"},
+		"the task is at work":          {signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.RequestChanges, Note: "no"}, signal.Receipt{Commit: "0123456789abcdef"}, "and the task is working: keep the work or revert it"},
+		"by a candidate":               {cancel, signal.Receipt{Commit: candidate.Commit, Candidate: candidate}, "merged into main as commit after"},
+		"the task moved because of it": {cancel, signal.Receipt{Commit: "0123456789abcdef", Moved: true}, ""},
+		"the record knows it already": {signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: engine.Complete, Evidence: []signal.Evidence{
+			{Name: workflow.Merged, Holds: true, Base: "base", Head: "head"}}}, signal.Receipt{Commit: "0123456789abcdef"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := merges(t, nil)
+			r := tt.receipt
+			r.Effect, r.OK, r.Target = w.task.MergeEffect().ID, true, "main"
+			w.must(tt.then)
+			before := w.task.Status
+			e := w.must(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &r}).Entries[0]
+			if e.Type != journal.EffectDone || e.Receipt.Commit != r.Commit || w.task.Status != before || !strings.Contains(w.task.Attention, tt.want) || (tt.want == "") != (w.task.Attention == "") {
+				t.Errorf("%+v, %q", e, w.task.Attention)
+			}
+			if r.Candidate != nil && (w.task.Landing == nil || !w.task.Landing.BringsHead(candidate.Head)) {
+				t.Errorf("%+v", w.task.Landing)
+			}
+			w.decidedAgain()
+		})
+	}
+}
+
+// A receipt that brought nothing into the target says nothing about a task that has moved on.
+func TestAReceiptThatMergedNothingIsRefusedAfterItsEffectWasDropped(t *testing.T) {
+	for name, r := range map[string]signal.Receipt{"an empty branch": {OK: true}, "a failure": {Error: "locked"}, "a candidate": built} {
+		t.Run(name, func(t *testing.T) {
+			w := merges(t, nil)
+			r.Effect = w.task.MergeEffect().ID
+			w.must(signal.Signal{Kind: signal.Request, Actor: task.Human, Verb: "cancel"})
+			w.refused(signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &r}, "is not pending")
+		})
+	}
+}

@@ -26,6 +26,8 @@ func (d *decider) decideOnReceipt() Verdict {
 	}
 	p := d.pendingEffect(r.Effect)
 	switch {
+	case p == nil && r.OK && r.Commit != "": // only a merge has a commit
+		return d.recordLateMerge(r)
 	case p == nil:
 		return d.refuse("effect %s is not pending: its result is known already", r.Effect)
 	case !p.NonBlocking && p != d.nextBlocking() && !d.passesLanding(p):

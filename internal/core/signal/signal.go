@@ -88,6 +88,7 @@ type Signal struct {
 	Absent     []int           `json:"-"`                   // attempts that have no process now; used only by explanations
 	Lost       *Lost           `json:"lost,omitempty"`      // restore, import: what the store does not contain
 	Queue      task.QueuePlace `json:"-"`                   // the place in the landing queue; used only by explanations
+	Performing *Performing     `json:"-"`                   // request: the merge that is being performed, nil for none; it can only lead to a refusal, so it is never stored
 	PauseCause task.PauseCause `json:"-"`                   // pause: what caused it, "" for a request; only the server sets it
 	Rules      int             `json:"rules,omitempty"`     // the rules to decide by; see engine.Rules
 	Told       bool            `json:"told,omitempty"`      // hypothetical: every agent already knows of the move
@@ -100,6 +101,12 @@ type Signal struct {
 	Confirm string `json:"confirm,omitempty"` // the code that confirms a person's merge; never stored
 
 	Confirmed string `json:"confirmed,omitempty"` // the commit for which a person gave the correct code
+}
+
+// Performing is a merge that is being performed: its effect has begun, and its receipt is not decided yet.
+type Performing struct {
+	Effect string // its id
+	Target string // the branch that the work comes into
 }
 
 // Lost is what the folders of a task show beyond a restored store.
@@ -289,7 +296,9 @@ type Receipt struct {
 	Salvage  string         `json:"salvage,omitempty"` // release_workspace: ref that holds uncommitted work
 	Aside    []string       `json:"aside,omitempty"`   // release_workspace: folders with work that git could not save
 	Commit   string         `json:"commit,omitempty"`  // merge_branch: the commit by which the work came into the default branch
+	Target   string         `json:"target,omitempty"`  // merge_branch, with Commit: the branch that the work came into; older journals do not contain it
 
+	Moved     bool            `json:"moved,omitempty"`     // merge_branch, with Commit: the task moved because of it before this receipt, which dropped the effect
 	Landing   string          `json:"landing,omitempty"`   // merge_branch: a step or the outcome of a landing; older journals do not contain it
 	Candidate *task.Candidate `json:"candidate,omitempty"` // merge_branch: what was built
 	Reuse     bool            `json:"reuse,omitempty"`     // merge_branch: results of checks in the workspace count for the candidate if it has the same tree

@@ -110,16 +110,21 @@ func (t *Task) DescribeLanding() string {
 
 // A QueuePlace is the place of a task in its landing queue, from 1, and how many tasks are in the queue.
 type QueuePlace struct {
-	Position int `json:"position"`
-	Of       int `json:"of"`
+	Position int    `json:"position"`
+	Of       int    `json:"of"`
+	Merging  string `json:"merging,omitempty"` // the branch into which its work is being merged at this moment, "" while it waits
 }
 
 // DescribeLandingAt is DescribeLanding with the place of the task, if others are in the queue.
 func (t *Task) DescribeLandingAt(at QueuePlace) string {
-	if at.Of < 2 {
-		return t.DescribeLanding()
+	text := t.DescribeLanding()
+	if at.Merging != "" && (len(t.Checks) == 0 || t.Landing.InProgress()) { // otherwise the candidate is built
+		text = "its work is being merged into " + at.Merging
 	}
-	return fmt.Sprintf("%s (number %d of %d)", t.DescribeLanding(), at.Position, at.Of)
+	if at.Of < 2 {
+		return text
+	}
+	return fmt.Sprintf("%s (number %d of %d)", text, at.Position, at.Of)
 }
 
 // DescribeEnd says how the last landing ended, "" if it has not, or if there was none.

@@ -20,6 +20,7 @@ func TestALandingIsDescribed(t *testing.T) {
 		"it waits":               {nil, &merge, nil, two, "its work waits in the landing queue (number 2 of 3)"},
 		"it is alone":            {nil, &merge, nil, QueuePlace{Position: 1, Of: 1}, "its work waits in the landing queue"},
 		"a check runs":           {&Landing{Candidate: candidate}, &merge, &CheckRun{Name: "tests"}, two, "check tests runs on its work merged with main (number 2 of 3)"},
+		"it is merged":           {nil, &merge, nil, QueuePlace{Position: 1, Of: 2, Merging: "main"}, "its work is being merged into main (number 1 of 2)"},
 		"it moves the target":    {&Landing{Candidate: candidate, Checked: true}, &merge, nil, QueuePlace{}, "its work is being merged into main"},
 		"the target is busy":     {&Landing{Candidate: candidate, Checked: true}, &late, nil, QueuePlace{}, "the merge is tried again: a rebase is in progress"},
 		"it landed":              {&Landing{Candidate: candidate, Outcome: Landed}, nil, nil, QueuePlace{}, "landed in main as 0123456789ab"},

@@ -3,10 +3,13 @@ package local
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/journal"
 	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
@@ -141,6 +144,16 @@ func (r *Runtime) performNext(id task.ID) bool {
 			return false
 		}
 	}
+	if e.Do == workflow.MergeBranch {
+		defer r.landings.endMerge(id, e.ID)
+		if t, ok, err = r.beginMerge(id, e.ID); err != nil {
+			r.recheckLater(id, err)
+			return false
+		}
+		if !ok {
+			return true // see what is next now
+		}
+	}
 	done, err := r.performEffect(t, e)
 	switch {
 	case errors.Is(err, task.ErrClosing), err != nil && r.work.Err() != nil:
@@ -149,7 +162,8 @@ func (r *Runtime) performNext(id task.ID) bool {
 		r.clock.setDue(id, r.now().Add(storeRetry))
 		return false
 	}
-	if !r.reportFindings(&t, done) {
+	moved, ok := r.reportFindings(&t, &e, done)
+	if !ok {
 		return false
 	}
 	for _, number := range done.Ended {
@@ -171,29 +185,35 @@ func (r *Runtime) performNext(id task.ID) bool {
 			result.Conflict = &conflict.Conflict
 		}
 	}
+	if m := r.landings.performing(id); m != nil && result.Commit != "" {
+		result.Target, result.Moved = m.Target, moved
+	}
 	accepted, _ := r.submitOwnSignal(id, signal.Signal{Kind: signal.Effect, Actor: task.Engine, Result: &result})
 	return accepted
 }
 
 // reportFindings submits what an effect found or made true, before its receipt. If the server dies between the two, the
-// effect is performed again with the same result.
-func (r *Runtime) reportFindings(t *task.Task, done EffectResult) bool {
+// effect is performed again with the same result. It also returns whether the task moved because of them, so that the effect
+// is not pending any more.
+func (r *Runtime) reportFindings(t *task.Task, e *task.Effect, done EffectResult) (moved, ok bool) {
 	if len(done.Fields) > 0 {
 		if _, err := r.submitOwnSignal(t.ID, signal.Signal{Kind: signal.Update, Actor: task.Engine, Fields: done.Fields}); err != nil {
-			return false
+			return false, false
 		}
 	}
 	if done.CardSnapshot != nil {
 		if _, err := r.submitOwnSignal(t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: signal.CardChanged, CardSnapshot: done.CardSnapshot}); err != nil {
-			return false
+			return false, false
 		}
 	}
 	if done.Event != "" {
-		if _, err := r.submitOwnSignal(t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: done.Event, Arg: done.Commit}); err != nil {
-			return false
+		d, err := r.decideOwnSignal(t.ID, signal.Signal{Kind: signal.Tracker, Actor: task.Engine, Word: done.Event, Arg: done.Commit})
+		if err != nil {
+			return false, false
 		}
+		moved = slices.ContainsFunc(d.Entries, func(entry journal.Entry) bool { return slices.Contains(entry.Dropped, e.ID) })
 	}
-	return true
+	return moved, true
 }
 
 // RetryEffect retries the next effect of a task now, if it waits for something else.
@@ -227,17 +247,26 @@ const (
 // submitOwnSignal submits a signal of the runtime itself. A refusal means that the task has moved on and the signal is
 // out of date.
 func (r *Runtime) submitOwnSignal(id task.ID, sig signal.Signal) (accepted bool, err error) {
+	d, err := r.decideOwnSignal(id, sig)
+	return err == nil && d.Refused == "", err
+}
+
+// decideOwnSignal is submitOwnSignal with the decision.
+func (r *Runtime) decideOwnSignal(id task.ID, sig signal.Signal) (engine.Decision, error) {
 	answer, err := r.submitAdmitted(context.WithoutCancel(r.ctx), id, sig)
 	if err != nil {
 		r.Log.Error("submit a signal", "component", "local", "task", id, "kind", sig.Kind, "error", err)
 		r.clock.setDue(id, r.now().Add(storeRetry))
-		return false, err
+		return answer.Decision, err
 	}
 	if answer.Decision.Refused != "" {
-		r.Log.Debug("the engine refused a signal", "component", "local", "task", id, "kind", sig.Kind, "refused", answer.Decision.Refused)
-		return false, nil
+		level := slog.LevelDebug
+		if sig.Result != nil && sig.Result.Commit != "" { // the record does not say that the work was merged
+			level = slog.LevelWarn
+		}
+		r.Log.Log(r.ctx, level, "the engine refused a signal", "component", "local", "task", id, "kind", sig.Kind, "refused", answer.Decision.Refused)
 	}
-	return true, nil
+	return answer.Decision, nil
 }
 
 func roleOf(t *task.Task, number int) string {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"orange/internal/core/engine"
+	"orange/internal/core/signal"
 	"orange/internal/core/task"
 	"orange/internal/core/workflow"
 )
@@ -13,9 +14,10 @@ import (
 // a merge. One task of a queue lands at a time, in the order in which the merges were requested. The queues follow from the
 // records; they are built again when the server starts.
 type landings struct {
-	mu     sync.Mutex
-	queues map[landingKey]*landingQueue
-	of     map[task.ID]landingKey
+	mu       sync.Mutex
+	queues   map[landingKey]*landingQueue
+	of       map[task.ID]landingKey
+	performs map[task.ID]signal.Performing // merges whose effect has begun and whose receipt is not committed
 }
 
 type landingKey struct{ project, target string }
@@ -26,7 +28,7 @@ type landingQueue struct {
 }
 
 func (l *landings) init() {
-	l.queues, l.of = map[landingKey]*landingQueue{}, map[task.ID]landingKey{}
+	l.queues, l.of, l.performs = map[landingKey]*landingQueue{}, map[task.ID]landingKey{}, map[task.ID]signal.Performing{}
 }
 
 // updateLanding brings the place of a task in its queue up to date. It returns the task whose turn has come, or "".
@@ -106,6 +108,47 @@ func (r *Runtime) mayLand(t *task.Task) bool {
 	return q.lands == t.ID
 }
 
+// beginMerge marks a task's merge as performed, from now until endMerge, and returns the record as it is now. It marks nothing
+// if the merge is not the task's next effect any more: a signal took it back since the caller read the record. The mark is
+// set under the task's lock, so a decision is either before it, and the merge does not begin, or knows of it.
+func (r *Runtime) beginMerge(id task.ID, effect string) (t task.Task, begun bool, err error) {
+	defer r.locks.Lock(id)()
+	t, ok, err := r.loadAndCache(id)
+	if err != nil || !ok {
+		return t, false, err
+	}
+	e, ok := engine.NextEffect(&t)
+	if !ok || e.ID != effect || e.NotBefore.After(r.now()) {
+		return t, false, nil
+	}
+	p, _ := r.pool.findProject(t.Project)
+	l := &r.landings
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.performs[id] = signal.Performing{Effect: effect, Target: p.ForTask(&t).DefaultBranch}
+	return t, true, nil
+}
+
+// endMerge removes the mark of a task's merge, if it has one for the effect.
+func (l *landings) endMerge(id task.ID, effect string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.performs[id].Effect == effect {
+		delete(l.performs, id)
+	}
+}
+
+// performing returns the merge of a task that is being performed, nil for none.
+func (l *landings) performing(id task.ID) *signal.Performing {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m, ok := l.performs[id]
+	if !ok {
+		return nil
+	}
+	return &m
+}
+
 // firstOf returns the first task of each landing queue of a project.
 func (l *landings) firstOf(project string) (out []task.ID) {
 	l.mu.Lock()
@@ -129,5 +172,5 @@ func (r *Runtime) QueuePlace(id task.ID) task.QueuePlace {
 	}
 	q := l.queues[key]
 	at := slices.IndexFunc(q.waiting, func(p task.LandingPlace) bool { return p.ID == id })
-	return task.QueuePlace{Position: at + 1, Of: len(q.waiting)}
+	return task.QueuePlace{Position: at + 1, Of: len(q.waiting), Merging: l.performs[id].Target}
 }

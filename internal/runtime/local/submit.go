@@ -125,7 +125,7 @@ func (r *Runtime) submitLocked(ctx context.Context, id task.ID, sig signal.Signa
 // decideAndCommit runs the engine and commits. The caller holds the task's lock.
 func (r *Runtime) decideAndCommit(ctx context.Context, def *workflow.Definition, t task.Task, sig signal.Signal) (engine.Answer, error) {
 	sig.At, sig.Rules, sig.Told = r.now(), engine.Rules, false
-	sig.Missing = r.missingHarnesses(def, &t, &sig)
+	sig.Missing, sig.Performing = r.missingHarnesses(def, &t, &sig), r.landings.performing(t.ID)
 	project := t.Project
 	if t.Seq == 0 && sig.New != nil {
 		project = sig.New.Project
@@ -143,6 +143,9 @@ func (r *Runtime) decideAndCommit(ctx context.Context, def *workflow.Definition,
 		hold.undo()
 		r.pool.updateSerials(def, &t)
 		return answer, err
+	}
+	if sig.Kind == signal.Effect { // before the lock is given back, so that what waits from now on can be taken back
+		r.landings.endMerge(t.ID, sig.Result.Effect)
 	}
 	if r.pool.updateSerials(def, &next) {
 		r.advanceQueue(next.Project)

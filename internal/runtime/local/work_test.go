@@ -36,14 +36,14 @@ type env struct {
 	cost   int64
 }
 
-func newEnv(t *testing.T, p task.Project) *env {
+func newEnv(t *testing.T, p task.Project, more ...func(*local.RuntimeOptions)) *env {
 	t.Helper()
 	c := &env{t: t, store: runtimetest.NewMemoryStore(), pages: runtimetest.NewMemoryFolders()}
 	p.Name, p.Path, p.DefaultBranch, p.PoolSize = "p", "/p", "main", 2
 	if err := c.store.SaveProject(p); err != nil {
 		t.Fatal(err)
 	}
-	rt, err := local.Open(local.RuntimeOptions{
+	o := local.RuntimeOptions{
 		Store: c.store, Files: c.pages, Library: library(func(string) (string, bool) { return "", false }), Log: slog.New(slog.DiscardHandler),
 		Performer: c, Activity: c, SpendQuery: c, TaskFileSync: c,
 		Harnesses: func(t agent.Terms) error {
@@ -52,7 +52,11 @@ func newEnv(t *testing.T, p task.Project) *env {
 			}
 			return nil
 		},
-	})
+	}
+	for _, change := range more {
+		change(&o)
+	}
+	rt, err := local.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}

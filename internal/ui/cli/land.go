@@ -51,6 +51,9 @@ func newLandList(deps Deps) *cobra.Command {
 			return err
 		}
 		rows := landingRows(list, projects)
+		if err := s.addMerging(ctx, rows); err != nil {
+			return err
+		}
 		return s.showResult(map[string]any{"landings": rows}, func(w io.Writer) error {
 			if len(rows) == 0 {
 				_, err := fmt.Fprintln(w, "No work waits to be merged.")
@@ -97,6 +100,23 @@ func landingRows(list []task.Task, projects []task.Project) []landingRow {
 		return cmp.Or(strings.Compare(a.Project, b.Project), strings.Compare(a.Target, b.Target))
 	})
 	return rows
+}
+
+// addMerging says which tasks are merged at this moment. Only the first of a queue can be.
+func (s session) addMerging(ctx context.Context, rows []landingRow) error {
+	for i := range rows {
+		if rows[i].Position != 1 {
+			continue
+		}
+		v, err := s.ReadTask(ctx, string(rows[i].Task))
+		if err != nil {
+			return err
+		}
+		if at := v.Queue; at != nil && at.Merging != "" {
+			rows[i].State = v.Task.DescribeLandingAt(task.QueuePlace{Merging: at.Merging})
+		}
+	}
+	return nil
 }
 
 func newLandHold(deps Deps, hold bool) *cobra.Command {

@@ -202,6 +202,8 @@ func (w *actionWait) applyEntry(e journal.Entry, enough func()) error {
 		return w.applyLanding(e)
 	case w.asked && e.Type == journal.LandingLeft:
 		return errors.New("a person took the task out of the landing queue")
+	case w.asked && w.tries == 0 && e.Receipt == nil && slices.Contains(e.Dropped, w.effect) && !followsMerge(e):
+		return w.takenBack(e)
 	case e.To != "" && e.Cause == string(signal.Tracker):
 		w.from, w.to, w.then = e.From, e.To, e.Effects
 	case e.Receipt != nil && e.Receipt.Effect == w.effect:
@@ -220,6 +222,19 @@ func (w *actionWait) applyEntry(e journal.Entry, enough func()) error {
 		w.late = time.AfterFunc(moveTimeout, enough)
 	}
 	return nil
+}
+
+// followsMerge reports whether a task moved because its work was merged. The receipt of the merge may come later.
+func followsMerge(e journal.Entry) bool {
+	return e.To != "" && e.Snapshot != nil && e.Snapshot.Word == signal.PRMerged
+}
+
+// takenBack says which entry dropped the effect before it was done.
+func (w *actionWait) takenBack(e journal.Entry) error {
+	if e.To == "" {
+		return fmt.Errorf("it was taken back: see orange task history %s", w.id)
+	}
+	return fmt.Errorf("it was taken back: %s %s -> %s", shortID(w.id), e.From, e.To)
 }
 
 // applyLanding processes a step of a landing, or the end of one that brought nothing into its target.

@@ -37,6 +37,7 @@ func TestPersonActions(t *testing.T) {
 	done := receipt(8, "done", `"tries":1,"receipt":{"effect":"`+idOne+`/5/0","ok":true}`)
 	other := receipt(6, "done", `"tries":1,"receipt":{"effect":"`+idOne+`/4/0","ok":true}`)
 	move := `"seq":7,"type":"status.changed","cause":"tracker","from":"reviewing","to":"done"`
+	back := `"seq":6,"type":"status.changed","cause":"request","actor":"human","from":"reviewing","to":"working","dropped":["` + idOne + `/5/0"]`
 	failed := receipt(6, "failed", `"tries":1,"again":"2026-03-04T12:00:04Z",`+about(`locked\u001b[31m`))
 	pr := func(w *env) {
 		follow(done)(w)
@@ -63,6 +64,16 @@ func TestPersonActions(t *testing.T) {
 		{name: "merge, given up, as JSON", args: "task merge one --json", prepare: follow(receipt(6, "gave-up", `"tries":1,`+about("no"))), code: 1,
 			out: `{"error":"it was given up: no"}`, err: "no"},
 		{name: "merge, the task is deleted meanwhile", args: "task merge one", prepare: follow(`"seq":6,"type":"task.deleted"`), code: 1, err: "was deleted in the meantime"},
+		{name: "merge, sent back meanwhile", args: "task merge one", prepare: follow(back), code: 1, err: "orange: task merge: it was taken back: oneAAAAA reviewing -> working\n"},
+		{name: "merge, cancelled by the forge meanwhile", args: "task merge one", prepare: follow(strings.NewReplacer(`"working"`, `"cancelled"`, `"request"`, `"tracker"`).Replace(back)),
+			code: 1, err: "orange: task merge: it was taken back: oneAAAAA reviewing -> cancelled\n"},
+		{name: "merge, taken back without a move", args: "task merge one", prepare: follow(`"seq":6,"type":"effect.asked","dropped":["` + idOne + `/5/0"]`), code: 1,
+			err: "orange: task merge: it was taken back: see orange task history " + idOne + "\n"},
+		{name: "merge, while another effect is dropped", args: "task merge one", prepare: follow(strings.Replace(back, "/5/0", "/4/0", 1), move, done), out: "Merged proj/feature; oneAAAAA reviewing -> done\n"},
+		{name: "merge, in a workflow that goes on", args: "task merge one", prepare: follow(strings.NewReplacer(`"working"`, `"deploying"`, `"cause":"request"`, `"cause":"tracker","snapshot":{"word":"pr:merged"}`).Replace(back), done),
+			out: "Merged proj/feature; oneAAAAA reviewing -> deploying\n"},
+		{name: "merge, dropped after it was done", args: "task merge one", prepare: follow(done, strings.Replace(strings.Replace(back, `"working"`, `"done"`, 1), `"request"`, `"tracker"`, 1)),
+			out: "Merged proj/feature; oneAAAAA reviewing -> done\n"},
 		{name: "merge of a paused task", args: "task merge one", prepare: func(w *env) { follow(move, done)(w); w.store.Tasks[0].Paused = true },
 			out: "Merged", err: "orange: task oneAAAAA is paused: this waits for orange resume " + idOne + "\n"},
 		{name: "merge behind something given up", args: "task merge one", prepare: func(w *env) {
