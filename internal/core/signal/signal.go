@@ -317,7 +317,7 @@ func (r *Receipt) KeptWork() string {
 		said = append(said, fmt.Sprintf("work that was not committed is kept at %s: bring it back with git switch -c NAME %s", r.Salvage, r.Salvage))
 	}
 	if len(r.Aside) > 0 {
-		said = append(said, fmt.Sprintf("work that git could not save is kept at %s: take what you need, and orange workspace gc says how to delete it", strings.Join(r.Aside, ", ")))
+		said = append(said, fmt.Sprintf("work that git could not save is kept at %s: take what you need, then delete it; for folders below .aside, orange workspace gc says how", strings.Join(r.Aside, ", ")))
 	}
 	return strings.Join(said, "; ")
 }
