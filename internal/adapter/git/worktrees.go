@@ -209,7 +209,8 @@ func (g *Git) noneLeft(ctx context.Context, path string, l layout) error {
 // it saves under a salvage ref for name the commits that only the worktree's HEAD reached, what
 // was staged, what an operation in progress holds, and the commits of its submodules. If git
 // cannot read the worktree's administrative folder, ForgetWorktree moves the folder to where the
-// salvage says, and returns that place.
+// salvage says, and returns that place. A lock of the worktree (git worktree lock) does not count:
+// an agent may have set it, and the lock must not hold the workspace.
 func (g *Git) ForgetWorktree(ctx context.Context, root, path, name string) (ref, moved string, err error) {
 	r, err := g.findRegistration(ctx, root, path)
 	if err != nil || r.git == "" {
@@ -218,12 +219,12 @@ func (g *Git) ForgetWorktree(ctx context.Context, root, path, name string) (ref,
 	if _, err := os.Lstat(r.path); err == nil {
 		return "", "", fmt.Errorf("forget the worktree %s: it exists", path)
 	}
-	if r.locked != "" {
-		return "", "", fmt.Errorf("the worktree %s does not exist and is locked (%s): bring it back, or run git -C %s worktree unlock %s", path, makePrintable(strings.TrimSpace(r.locked)), root, path)
-	}
 	ref, moved, err = g.salvageGone(ctx, root, r, name)
+	if err == nil && moved == "" && r.locked != "" {
+		_, err = g.runQuietly(ctx, root, "worktree", "unlock", r.path)
+	}
 	if err == nil && moved == "" {
-		_, err = g.runQuietly(ctx, root, "worktree", "remove", r.path)
+		_, err = g.runQuietly(ctx, root, "worktree", "remove", r.path) // without force: it removes no files
 	}
 	if err != nil {
 		return ref, moved, fmt.Errorf("forget the worktree %s: %w", path, err)
