@@ -220,15 +220,16 @@ func (g *Git) settleLanding(ctx context.Context, root string, rec *landRecord) (
 func reflogAction(l *Landing) string { return "orange: merge " + l.What + " into " + l.Target }
 
 // takeBack moves a branch back that a user had switched to in the checkout of a landing just before git merged there, so that
-// git brought the landing into it. branch is "" for a detached HEAD. Only git's record of its last move counts.
+// git brought the landing into it. branch is "" for a detached HEAD. Only git's record of its last move counts: where
+// reflogs are switched off, the branch stays as git left it.
 func (g *Git) takeBack(ctx context.Context, rec *landRecord, branch string) error {
 	name := "HEAD"
 	if branch != "" {
 		name = heads + branch
 	}
 	out, err := g.run(ctx, rec.Checkout, "log", "--walk-reflogs", "--max-count=2", "--format=%H %gs", name, "--")
-	if err != nil { // it has no commit, or no record
-		return nil //nolint:nilerr // git moves a branch with a record, so it did not move this one
+	if err != nil { // it has no commit
+		return nil //nolint:nilerr // so git did not move it
 	}
 	lines := strings.Split(out, "\n")
 	if len(lines) < 2 || lines[0] != rec.New+" "+reflogAction(&rec.Landing)+": Fast-forward" {
